@@ -1,0 +1,1 @@
+"""Cost models: learned run times and load times, each with its uncertainty."""

@@ -1,0 +1,114 @@
+"""``placement-lab solve``: the best schedule, and how good it is for certain."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from placement_lab.cli._inputs import load_instance
+from placement_lab.cli._options import (
+    ChromeTrace,
+    Csv,
+    Deterministic,
+    Gantt,
+    InstanceArgument,
+    Json,
+    Objective,
+    Seed,
+    ShowProgress,
+    TimeLimit,
+    Variant,
+    Warm,
+)
+from placement_lab.cli._output import Output, ScheduleFiles
+from placement_lab.cli._progress import Display
+
+if TYPE_CHECKING:
+    from placement_lab.plan import Plan
+    from placement_lab.schedule import Schedule
+    from placement_lab.solvers import TracePoint
+
+__all__ = ["command"]
+
+
+def command(
+    instance: InstanceArgument,
+    *,
+    objective: Objective = "latency",
+    time_limit: TimeLimit = 20.0,
+    formulation: Annotated[
+        str, typer.Option("--formulation", metavar="NAME", help="Of the exact model.")
+    ] = "epochs",
+    hint: Annotated[
+        str | None,
+        typer.Option(
+            "--hint",
+            metavar="PLAN",
+            help="Start from a plan or schedule (JSON).",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    variant: Variant = None,
+    warm: Warm = False,
+    deterministic: Deterministic = False,
+    gantt: Gantt = None,
+    trace: ChromeTrace = None,
+    csv: Csv = None,
+    json: Json = None,
+    progress: ShowProgress = None,
+) -> None:
+    """Find the best schedule, with a proven bound (exit 1: there is none)."""
+    from placement_lab.solvers import solve
+
+    output, files = Output(json), ScheduleFiles(gantt, trace, csv)
+    asked = load_instance(instance, variant=variant, warm=warm)
+    start = None if hint is None else _read_hint(hint)
+    with Display(progress, objective) as display:
+
+        def report(point: TracePoint) -> None:
+            display.update(
+                "solve",
+                limit_s=time_limit,
+                objective=point.objective,
+                bound=point.bound,
+            )
+
+        display.update("solve", limit_s=time_limit)
+        found = solve(
+            asked,
+            objective,
+            time_limit,
+            formulation=formulation,
+            hint=start,
+            seed=seed,
+            deterministic=deterministic,
+            on_progress=report,
+        )
+    if found.interrupted:
+        print("placement-lab: interrupted; the best found so far:", file=sys.stderr)
+    output.emit(found.to_dict(), lambda console: console.print(found.summary()))
+    if found.schedule is not None:
+        files.write(found.schedule, asked)
+    if found.interrupted:
+        raise typer.Exit(130)
+    if found.schedule is None:
+        raise typer.Exit(1)
+
+
+def _read_hint(path: str) -> Plan | Schedule:
+    """Read a plan or a schedule, whichever the file says it is."""
+    from placement_lab.jsonfile import load_json
+    from placement_lab.plan import Plan
+    from placement_lab.schedule import Schedule
+
+    try:
+        document: Any = load_json(path)
+    except ValueError:
+        return Plan.from_json(path)  # explains what is wrong with the file
+    name = document.get("format") if isinstance(document, dict) else None
+    if name == "placement-lab/schedule":
+        return Schedule.from_json(path)
+    return Plan.from_json(path)

@@ -1,0 +1,261 @@
+"""From a bare placement to a full plan, and from a schedule back to its plan.
+
+`complete` takes what most list schedulers decide (which worker runs which tasks, in
+which order) and adds the loads and evictions that this order needs. `plan_of` reads the
+decisions out of a schedule, so that they can be replayed.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from placement_lab.caching import ModelCache, get_policy
+from placement_lab.errors import InfeasiblePlanError, PlanError
+from placement_lab.plan import Action, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from placement_lab.caching import EvictionPolicy
+    from placement_lab.problem import Instance, InstanceArrays
+    from placement_lab.schedule import Run, Schedule
+
+__all__ = ["complete", "plan_of"]
+
+
+def complete(
+    instance: Instance,
+    order: Mapping[str, Sequence[str]],
+    evict: str | EvictionPolicy = "lru",
+) -> Plan:
+    """Add loads and evictions to a bare placement.
+
+    Before each run, its model is loaded if it is not resident there at that place of the
+    order, and models leave as ``evict`` says until it fits.
+
+    Parameters
+    ----------
+    instance : Instance
+    order : mapping of str to sequence of str
+        By worker id, the tasks ``job/task`` it runs, in order.
+    evict : str or EvictionPolicy
+        ``fifo``, ``lru``, ``lookahead`` or ``belady``.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    PlanError
+        If a name is unknown.
+    InfeasiblePlanError
+        If a task's model and own memory can never fit its worker.
+    """
+    arrays = instance.arrays
+    policy = get_policy(evict)
+    workers = {}
+    for worker, tasks in order.items():
+        if worker not in arrays.worker_index:
+            raise PlanError(f"unknown worker {worker!r} in the order; name a worker")
+        sequence = [_task_number(arrays, worker, name) for name in tasks]
+        workers[worker] = _complete_worker(arrays, worker, sequence, policy)
+    return Plan(workers, instance.sha256)
+
+
+def _task_number(arrays: InstanceArrays, worker: str, name: str) -> int:
+    if name not in arrays.task_index:
+        raise PlanError(f"unknown task {name!r} on worker {worker!r}; name a job/task")
+    return arrays.task_index[name]
+
+
+def _complete_worker(
+    arrays: InstanceArrays, worker: str, sequence: list[int], policy: EvictionPolicy
+) -> tuple[Action, ...]:
+    w = arrays.worker_index[worker]
+    names, model_ids = arrays.task_names, arrays.model_ids
+    first, last = arrays.resident_ptr[w : w + 2].tolist()
+    cache = ModelCache(
+        int(arrays.worker_memory_bytes[w]),
+        arrays.model_size_bytes.tolist(),
+        policy,
+        arrays.resident_model[first:last].tolist(),
+    )
+    models = arrays.model[sequence].tolist() if sequence else []
+    extra = arrays.memory_bytes[sequence].tolist() if sequence else []
+    upcoming = _Upcoming(models, policy.horizon)
+    actions: list[Action] = []
+    for position, task in enumerate(sequence):
+        model = models[position]
+        next_use = upcoming.after(position)
+        if model >= 0:
+            is_new = model not in cache
+            need = extra[position] + (cache.size_bytes[model] if is_new else 0)
+            leaving = cache.victims(need, keep=(model,), next_use=next_use)
+        else:
+            is_new = False
+            leaving = cache.victims(extra[position], next_use=next_use)
+        if leaving is None:
+            raise InfeasiblePlanError(
+                f"worker {worker!r}, run {names[task]}: its model and own memory do not "
+                f"fit {cache.memory_bytes} bytes; place the task on a larger worker"
+            )
+        for victim in leaving:
+            cache.remove(victim)
+            actions.append(Action("evict", model_ids[victim]))
+        if is_new:
+            cache.add(model)
+            actions.append(Action("load", model_ids[model]))
+        elif model >= 0:
+            cache.touch(model)
+        actions.append(Action("run", names[task]))
+    return tuple(actions)
+
+
+class _Upcoming:
+    """Next use of every model after a position of a known order of runs."""
+
+    def __init__(self, models: Sequence[int], horizon: int | None) -> None:
+        self._horizon = horizon
+        self._uses: dict[int, list[int]] = {}
+        if horizon != 0:
+            for position in range(len(models) - 1, -1, -1):
+                self._uses.setdefault(models[position], []).append(position)
+
+    def after(self, position: int) -> dict[int, int]:
+        """Return how many runs ahead each model is used next; positions only grow."""
+        ahead = {}
+        for model, uses in self._uses.items():
+            while uses and uses[-1] <= position:
+                uses.pop()
+            if uses and (self._horizon is None or uses[-1] - position <= self._horizon):
+                ahead[model] = uses[-1] - position
+        return ahead
+
+
+def plan_of(instance: Instance, schedule: Schedule) -> Plan:
+    """Return the decisions of a schedule: every worker's actions by start time.
+
+    At one instant evictions come first, then loads, then runs (rule R0), except where an
+    action without length must come before the eviction that ends its model's stay.
+
+    Parameters
+    ----------
+    instance : Instance
+    schedule : Schedule
+        Valid; see `placement_lab.verify`.
+
+    Returns
+    -------
+    Plan
+    """
+    topological = instance.arrays.topological.tolist()
+    names = instance.arrays.task_names
+    rank = {names[task]: place for place, task in enumerate(topological)}
+    steps: dict[str, list[_Step]] = {}
+    for run in schedule.runs:
+        step = _Step("run", run.task, run.start_s, run.end_s, rank[run.task])
+        steps.setdefault(run.worker, []).append(step)
+    for kind, records in (("load", schedule.loads), ("evict", schedule.evictions)):
+        for record in records:
+            step = _Step(kind, record.model, record.start_s, record.end_s, 0)
+            steps.setdefault(record.worker, []).append(step)
+    model_of = _models_of(instance, schedule.runs)
+    return Plan(
+        {
+            worker.id: _sequence(steps[worker.id], set(worker.resident), model_of)
+            for worker in instance.workers
+            if worker.id in steps
+        },
+        instance.sha256,
+    )
+
+
+def _models_of(instance: Instance, runs: Iterable[Run]) -> dict[str, str]:
+    arrays = instance.arrays
+    models = arrays.model.tolist()
+    found = ((run.task, models[arrays.task_index[run.task]]) for run in runs)
+    return {task: arrays.model_ids[m] for task, m in found if m >= 0}
+
+
+_CLASS = {"evict": 0, "load": 1, "run": 2}
+
+
+class _Step:
+    """One timed action of a worker, with the key that orders it."""
+
+    __slots__ = ("end_s", "key", "kind", "start_s", "target")
+
+    def __init__(
+        self, kind: str, target: str, start_s: float, end_s: float, rank: int
+    ) -> None:
+        self.kind, self.target = kind, target
+        self.start_s, self.end_s = start_s, end_s
+        has_length = end_s > start_s
+        self.key = (start_s, _CLASS[kind], has_length, rank)
+
+    @property
+    def has_no_length(self) -> bool:
+        return self.end_s <= self.start_s
+
+
+def _sequence(
+    steps: list[_Step], resident: set[str], model_of: Mapping[str, str]
+) -> tuple[Action, ...]:
+    steps.sort(key=lambda step: step.key)
+    ordered: list[_Step] = []
+    for _, group in groupby(steps, key=lambda step: step.start_s):
+        together = list(group)
+        if len(together) > 1 and any(step.has_no_length for step in together):
+            together = _untangle(together, resident, model_of)
+        for step in together:
+            if step.kind == "load":
+                resident.add(step.target)
+            elif step.kind == "evict":
+                resident.discard(step.target)
+        ordered += together
+    return tuple(Action(step.kind, step.target) for step in ordered)  # type: ignore[arg-type]
+
+
+def _untangle(
+    together: list[_Step], resident: set[str], model_of: Mapping[str, str]
+) -> list[_Step]:
+    """Order actions of one instant, some without length, by what each one needs.
+
+    Repeatedly takes the first action, in the usual order, that can go now: a run whose
+    model is resident, a load of a model that is not, an eviction of one that is and that
+    no remaining run without length could otherwise use.
+    """
+    here = set(resident)
+    left = list(together)
+    ordered: list[_Step] = []
+    while left:
+        step = next(
+            (one for one in left if _can_go(one, left, here, model_of)), left[0]
+        )
+        left.remove(step)
+        if step.kind == "load":
+            here.add(step.target)
+        elif step.kind == "evict":
+            here.discard(step.target)
+        ordered.append(step)
+    return ordered
+
+
+def _can_go(
+    step: _Step, left: list[_Step], here: set[str], model_of: Mapping[str, str]
+) -> bool:
+    if step.kind == "run":
+        model: Any = model_of.get(step.target)
+        return model is None or model in here
+    if step.kind == "load":
+        return step.target not in here
+    reloaded = any(one.kind == "load" and one.target == step.target for one in left)
+    still_used = any(
+        one.kind == "run"
+        and one.has_no_length
+        and model_of.get(one.target) == step.target
+        for one in left
+    )
+    return step.target in here and (reloaded or not still_used)

@@ -1,0 +1,1 @@
+"""A strong certified bound on sums of latencies: Lagrangian relaxation."""
