@@ -81,7 +81,11 @@ def compass_window(
     ProblemError
         If an option has a value that the trace does not allow.
     """
-    options: dict[str, Any] = {"n_jobs": n_jobs, "loading": loading, "prefetch": prefetch}
+    options: dict[str, Any] = {
+        "n_jobs": n_jobs,
+        "loading": loading,
+        "prefetch": prefetch,
+    }
     if variant is not None:
         check_choice("variant", variant, tuple(VARIANTS))
         options |= VARIANTS[variant]

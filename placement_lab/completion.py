@@ -7,15 +7,20 @@ decisions out of a schedule, so that they can be replayed.
 
 from __future__ import annotations
 
-from itertools import groupby
+from bisect import bisect_right
+from math import inf
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from placement_lab.caching import ModelCache, get_policy
 from placement_lab.errors import InfeasiblePlanError, PlanError
 from placement_lab.plan import Action, Plan
+from placement_lab.problem.arrivals import arrivals_s
+from placement_lab.units import time_slack_s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from placement_lab.caching import EvictionPolicy
     from placement_lab.problem import Instance, InstanceArrays
@@ -31,8 +36,8 @@ def complete(
 ) -> Plan:
     """Add loads and evictions to a bare placement.
 
-    Before each run, its model is loaded if it is not resident there at that place of the
-    order, and models leave as ``evict`` says until it fits.
+    Before each run, its model is loaded if it is not resident there at that place of
+    the order, and models leave as ``evict`` says until it fits.
 
     Parameters
     ----------
@@ -98,8 +103,8 @@ def _complete_worker(
             leaving = cache.victims(extra[position], next_use=next_use)
         if leaving is None:
             raise InfeasiblePlanError(
-                f"worker {worker!r}, run {names[task]}: its model and own memory do not "
-                f"fit {cache.memory_bytes} bytes; place the task on a larger worker"
+                f"worker {worker!r}, run {names[task]}: its model and own memory do "
+                f"not fit {cache.memory_bytes} bytes; place the task on a larger worker"
             )
         for victim in leaving:
             cache.remove(victim)
@@ -137,8 +142,8 @@ class _Upcoming:
 def plan_of(instance: Instance, schedule: Schedule) -> Plan:
     """Return the decisions of a schedule: every worker's actions by start time.
 
-    At one instant evictions come first, then loads, then runs (rule R0), except where an
-    action without length must come before the eviction that ends its model's stay.
+    At one instant evictions come first (rule R0), then runs, then loads, except where
+    an action without length needs another order.
 
     Parameters
     ----------
@@ -150,18 +155,19 @@ def plan_of(instance: Instance, schedule: Schedule) -> Plan:
     -------
     Plan
     """
-    topological = instance.arrays.topological.tolist()
-    names = instance.arrays.task_names
-    rank = {names[task]: place for place, task in enumerate(topological)}
+    arrays = instance.arrays
+    rank = _ranks(arrays, schedule)
+    model_of = _models_of(instance, schedule.runs)
+    loaded_s = _latest_loads_s(schedule, model_of)
     steps: dict[str, list[_Step]] = {}
     for run in schedule.runs:
-        step = _Step("run", run.task, run.start_s, run.end_s, rank[run.task])
+        place = (-loaded_s[run.task], *rank[run.task])
+        step = _Step("run", run.task, run.start_s, run.end_s, place)
         steps.setdefault(run.worker, []).append(step)
     for kind, records in (("load", schedule.loads), ("evict", schedule.evictions)):
         for record in records:
-            step = _Step(kind, record.model, record.start_s, record.end_s, 0)
+            step = _Step(kind, record.model, record.start_s, record.end_s, ())
             steps.setdefault(record.worker, []).append(step)
-    model_of = _models_of(instance, schedule.runs)
     return Plan(
         {
             worker.id: _sequence(steps[worker.id], set(worker.resident), model_of)
@@ -172,6 +178,41 @@ def plan_of(instance: Instance, schedule: Schedule) -> Plan:
     )
 
 
+def _ranks(arrays: InstanceArrays, schedule: Schedule) -> dict[str, tuple[float, int]]:
+    """Return what orders runs that start together: inputs first come, then topology."""
+    worker = np.zeros(arrays.n_tasks, np.int64)
+    end_s = np.zeros(arrays.n_tasks)
+    for run in schedule.runs:
+        task = arrays.task_index[run.task]
+        worker[task], end_s[task] = arrays.worker_index[run.worker], run.end_s
+    arrival_s = arrivals_s(arrays, worker, end_s).tolist()
+    place = np.empty(arrays.n_tasks, np.int64)
+    place[arrays.topological] = np.arange(arrays.n_tasks)
+    names = zip(arrays.task_names, arrival_s, place.tolist(), strict=True)
+    return {name: (time_s, number) for name, time_s, number in names}
+
+
+def _latest_loads_s(
+    schedule: Schedule, model_of: Mapping[str, str]
+) -> dict[str, float]:
+    """Return when the copy that serves each run was loaded; -inf for residents.
+
+    Of runs that start together, the one whose model has just arrived goes first: it is
+    the one that an on-demand load was for.
+    """
+    ends: dict[tuple[str, str], list[float]] = {}
+    for load in schedule.loads:
+        ends.setdefault((load.worker, load.model), []).append(load.end_s)
+    for times in ends.values():
+        times.sort()
+    loaded_s = {}
+    for run in schedule.runs:
+        times = ends.get((run.worker, model_of.get(run.task, "")), [])
+        place = bisect_right(times, run.start_s + time_slack_s(run.start_s))
+        loaded_s[run.task] = times[place - 1] if place else -inf
+    return loaded_s
+
+
 def _models_of(instance: Instance, runs: Iterable[Run]) -> dict[str, str]:
     arrays = instance.arrays
     models = arrays.model.tolist()
@@ -179,7 +220,16 @@ def _models_of(instance: Instance, runs: Iterable[Run]) -> dict[str, str]:
     return {task: arrays.model_ids[m] for task, m in found if m >= 0}
 
 
-_CLASS = {"evict": 0, "load": 1, "run": 2}
+def _class(kind: str, *, has_length: bool) -> int:
+    """Return the usual place among actions that start together.
+
+    Room is made before it is taken; what has no length takes no time from the others,
+    so it goes before them; and a run comes before a load, so that on demand no other
+    run stands between a load and its own.
+    """
+    if not has_length:
+        return {"evict": 0, "run": 1, "load": 4}[kind]
+    return {"evict": 2, "run": 3, "load": 5}[kind]
 
 
 class _Step:
@@ -188,12 +238,16 @@ class _Step:
     __slots__ = ("end_s", "key", "kind", "start_s", "target")
 
     def __init__(
-        self, kind: str, target: str, start_s: float, end_s: float, rank: int
+        self,
+        kind: str,
+        target: str,
+        start_s: float,
+        end_s: float,
+        place: tuple[float, ...],
     ) -> None:
         self.kind, self.target = kind, target
         self.start_s, self.end_s = start_s, end_s
-        has_length = end_s > start_s
-        self.key = (start_s, _CLASS[kind], has_length, rank)
+        self.key = (_class(kind, has_length=end_s > start_s), start_s, *place)
 
     @property
     def has_no_length(self) -> bool:
@@ -203,12 +257,11 @@ class _Step:
 def _sequence(
     steps: list[_Step], resident: set[str], model_of: Mapping[str, str]
 ) -> tuple[Action, ...]:
-    steps.sort(key=lambda step: step.key)
     ordered: list[_Step] = []
-    for _, group in groupby(steps, key=lambda step: step.start_s):
-        together = list(group)
+    for together in _instants(steps):
+        together.sort(key=lambda step: step.key)
         if len(together) > 1 and any(step.has_no_length for step in together):
-            together = _untangle(together, resident, model_of)
+            together = _untangle(together, resident, model_of)  # noqa: PLW2901
         for step in together:
             if step.kind == "load":
                 resident.add(step.target)
@@ -218,14 +271,28 @@ def _sequence(
     return tuple(Action(step.kind, step.target) for step in ordered)  # type: ignore[arg-type]
 
 
+def _instants(steps: list[_Step]) -> Iterator[list[_Step]]:
+    """Yield the steps that start at one instant together (rule R0's tolerance)."""
+    together: list[_Step] = []
+    for step in sorted(steps, key=lambda step: step.start_s):
+        if together:
+            first_s = together[0].start_s
+            if step.start_s - first_s > time_slack_s(step.start_s):
+                yield together
+                together = []
+        together.append(step)
+    if together:
+        yield together
+
+
 def _untangle(
     together: list[_Step], resident: set[str], model_of: Mapping[str, str]
 ) -> list[_Step]:
     """Order actions of one instant, some without length, by what each one needs.
 
     Repeatedly takes the first action, in the usual order, that can go now: a run whose
-    model is resident, a load of a model that is not, an eviction of one that is and that
-    no remaining run without length could otherwise use.
+    model is resident, a load of a model that is not, an eviction of one that is and
+    that no remaining run without length could otherwise use.
     """
     here = set(resident)
     left = list(together)
@@ -251,7 +318,10 @@ def _can_go(
         return model is None or model in here
     if step.kind == "load":
         return step.target not in here
-    reloaded = any(one.kind == "load" and one.target == step.target for one in left)
+    reloaded = any(
+        one.kind == "load" and one.has_no_length and one.target == step.target
+        for one in left
+    )
     still_used = any(
         one.kind == "run"
         and one.has_no_length

@@ -63,12 +63,14 @@ def loads_json(text: str) -> Any:
         raise ValueError("holds a whole number of thousands of digits") from None
 
 
+_KINDS = ((str, "string"), (dict, "object"), (list, "list"), (tuple, "list"))
+
+
 def show_value(value: Any) -> str:
     """Return a short picture of a wrong value, in JSON's words where Python's differ.
 
     Strings, lists and objects come with their type, which is often what is wrong.
     """
-    names = {dict: "object", DuplicateKeys: "object", list: "list", tuple: "list"}
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -78,8 +80,10 @@ def show_value(value: Any) -> str:
     except (RecursionError, ValueError):  # nested or long beyond all measure
         text = f"a {type(value).__name__}"
     text = text if len(text) <= 40 else f"{text[:37]}..."
-    name = "string" if isinstance(value, str) else names.get(type(value))
-    return f"{text} ({name})" if name else text
+    for kind, name in _KINDS:
+        if isinstance(value, kind):
+            return f"{text} ({name})"
+    return text
 
 
 def show_key(key: Any) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement_lab.errors import ScheduleError, UnknownNameError
+from placement_lab.problem.arrivals import arrivals_s
 from placement_lab.units import TIME_TOLERANCE_S, time_slack_s
 
 if TYPE_CHECKING:
@@ -320,20 +321,7 @@ def _arrivals_s(arrays: InstanceArrays, runs: Sequence[Run]) -> Floats:
     index = arrays.worker_index
     worker = np.array([index[run.worker] for run in runs], np.int64)
     end_s = np.array([run.end_s for run in runs])
-    arrival_s = arrays.release_s.copy()
-    for task in np.flatnonzero(np.diff(arrays.pred_ptr) == 0).tolist():
-        arrival_s[task] += arrays.input_transfer_s(task, int(worker[task]))
-    dst = np.repeat(np.arange(arrays.n_tasks), np.diff(arrays.pred_ptr))
-    src, edge = arrays.pred_task, arrays.pred_edge
-    v, w = worker[src], worker[dst]
-    own_s = arrays.edge_transfer_s[edge]
-    by_link_s = (
-        arrays.link_latency_s[v, w]
-        + arrays.edge_bytes[edge] / arrays.link_bandwidth_bytes_per_s[v, w]
-    )
-    delay_s = np.where(v == w, 0.0, np.where(np.isnan(own_s), by_link_s, own_s))
-    np.maximum.at(arrival_s, dst, end_s[src] + delay_s)
-    return arrival_s
+    return arrivals_s(arrays, worker, end_s)
 
 
 def _copies(

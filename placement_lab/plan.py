@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from placement_lab.errors import PlanError
-from placement_lab.jsonfile import DuplicateKeys, load_json
+from placement_lab.jsonfile import DuplicateKeys, load_json, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,16 +73,18 @@ class Plan:
             Naming the place and what is wrong there.
         """
         if not isinstance(document, dict):
-            raise PlanError(f"a plan must be an object, got {document!r:.40}")
+            raise PlanError(f"a plan must be an object, got {show_value(document)}")
         _check_keys(document)
         workers = document.get("workers")
         if not isinstance(workers, dict):
-            raise PlanError(f"workers: must be an object, got {workers!r:.40}")
+            raise PlanError(f"workers: must be an object, got {show_value(workers)}")
         if isinstance(workers, DuplicateKeys):
             raise PlanError(f"workers.{workers.repeated[0]}: stands twice; remove one")
         sha256 = document.get("instance")
         if sha256 is not None and not isinstance(sha256, str):
-            raise PlanError(f"instance: must be a sha256 string, got {sha256!r:.40}")
+            raise PlanError(
+                f"instance: must be a sha256 string, got {show_value(sha256)}"
+            )
         return cls(
             {name: _actions(name, actions) for name, actions in workers.items()},
             sha256,
@@ -109,10 +111,10 @@ class Plan:
 def _check_keys(document: dict[str, Any]) -> None:
     if document.get("format") != FORMAT:
         found = document.get("format")
-        raise PlanError(f"format: must be {FORMAT!r}, got {found!r}")
-    if document.get("version") != VERSION:
+        raise PlanError(f"format: must be {FORMAT!r}, got {show_value(found)}")
+    if document.get("version") != VERSION or document["version"] is True:
         found = document.get("version")
-        raise PlanError(f"version: must be {VERSION}, got {found!r}")
+        raise PlanError(f"version: must be {VERSION}, got {show_value(found)}")
     for key in document:
         if key not in ("format", "version", "instance", "workers"):
             raise PlanError(f"{key}: unknown key; allowed are instance and workers")
@@ -120,7 +122,7 @@ def _check_keys(document: dict[str, Any]) -> None:
 
 def _actions(worker: str, raw: Any) -> tuple[Action, ...]:
     if not isinstance(raw, list):
-        raise PlanError(f"workers.{worker}: must be a list, got {raw!r:.40}")
+        raise PlanError(f"workers.{worker}: must be a list, got {show_value(raw)}")
     actions = []
     for i, item in enumerate(raw):
         path = f"workers.{worker}[{i}]"
@@ -130,6 +132,6 @@ def _actions(worker: str, raw: Any) -> tuple[Action, ...]:
         if kind not in get_args(Kind):
             raise PlanError(f"{path}: unknown action {kind!r}; use load, run or evict")
         if not isinstance(target, str):
-            raise PlanError(f"{path}.{kind}: must be a name, got {target!r:.40}")
+            raise PlanError(f"{path}.{kind}: must be a name, got {show_value(target)}")
         actions.append(Action(kind, target))
     return tuple(actions)

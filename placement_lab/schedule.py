@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from placement_lab.errors import ScheduleError
-from placement_lab.jsonfile import load_json
+from placement_lab.jsonfile import load_json, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,10 +100,12 @@ class Schedule:
         _check_document(document)
         sha256 = document.get("instance")
         if sha256 is not None and not isinstance(sha256, str):
-            raise ScheduleError(f"instance: must be a sha256, got {sha256!r:.40}")
+            raise ScheduleError(f"instance: must be a sha256, got {show_value(sha256)}")
         made_by = document.get("made_by", {})
         if not isinstance(made_by, dict):
-            raise ScheduleError(f"made_by: must be an object, got {made_by!r:.40}")
+            raise ScheduleError(
+                f"made_by: must be an object, got {show_value(made_by)}"
+            )
         return cls(
             runs=_records(document, "runs", Run),
             loads=_records(document, "loads", Load),
@@ -149,7 +151,9 @@ class Schedule:
         """Write the Chrome trace format, which opens in Perfetto; times in us there."""
         from placement_lab.files import write_json
 
-        workers = sorted({one.worker for one in (*self.runs, *self.loads)})
+        workers = sorted(
+            {run.worker for run in self.runs} | {load.worker for load in self.loads}
+        )
         number = {worker: i for i, worker in enumerate(workers)}
         events: list[dict[str, Any]] = [
             {"ph": "M", "name": "process_name", "pid": i, "args": {"name": worker}}
@@ -178,13 +182,13 @@ class Schedule:
 
 def _check_document(document: Any) -> None:
     if not isinstance(document, dict):
-        raise ScheduleError(f"a schedule must be an object, got {document!r:.40}")
+        raise ScheduleError(f"a schedule must be an object, got {show_value(document)}")
     if document.get("format") != FORMAT:
         found = document.get("format")
-        raise ScheduleError(f"format: must be {FORMAT!r}, got {found!r}")
-    if document.get("version") != VERSION:
+        raise ScheduleError(f"format: must be {FORMAT!r}, got {show_value(found)}")
+    if document.get("version") != VERSION or document["version"] is True:
         found = document.get("version")
-        raise ScheduleError(f"version: must be {VERSION}, got {found!r}")
+        raise ScheduleError(f"version: must be {VERSION}, got {show_value(found)}")
     allowed = (
         "format",
         "version",
@@ -208,7 +212,7 @@ def _check_document(document: Any) -> None:
 def _records(document: dict[str, Any], key: str, record: Any) -> tuple[Any, ...]:
     raw = document.get(key, [])
     if not isinstance(raw, list):
-        raise ScheduleError(f"{key}: must be a list, got {raw!r:.40}")
+        raise ScheduleError(f"{key}: must be a list, got {show_value(raw)}")
     names = set(record._fields)
     for i, item in enumerate(raw):
         path = f"{key}[{i}]"
@@ -233,7 +237,9 @@ def _records(document: dict[str, Any], key: str, record: Any) -> tuple[Any, ...]
 def _check_value(path: str, name: str, value: Any) -> None:
     if name.endswith("_s"):
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not math.isfinite(value):
-            raise ScheduleError(f"{path}: must be a finite number, got {value!r:.40}")
+        if not is_number or not abs(value) <= sys.float_info.max:
+            raise ScheduleError(
+                f"{path}: must be a finite number, got {show_value(value)}"
+            )
     elif not isinstance(value, str):
-        raise ScheduleError(f"{path}: must be a string, got {value!r:.40}")
+        raise ScheduleError(f"{path}: must be a string, got {show_value(value)}")

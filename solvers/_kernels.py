@@ -151,9 +151,10 @@ def _may_leave(case, state, d, w, keep):
     """Return the bits of the models that may leave a worker's memory."""
     bits = 0
     for m in range(len(case.size)):
-        if state.present[d, m, w] and m != keep and not state.is_due[d, m, w]:
-            if state.begun[d, m, w] < 0 or state.uses[d, m, w] > 0:
-                bits |= 1 << m
+        has_served = state.begun[d, m, w] < 0 or state.uses[d, m, w] > 0
+        may = state.present[d, m, w] and has_served and not state.is_due[d, m, w]
+        if may and m != keep:
+            bits |= 1 << m
     return bits
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from placement_lab.errors import RefereeError, UnsupportedError
 from placement_lab.schedule import Schedule
+from placement_lab.solvers.background import Background
 from placement_lab.solvers.bounds import lower_bound
 from placement_lab.solvers.incumbent import MOST_SLACK, Incumbent
+from placement_lab.solvers.lagrangian import can_relax
 from placement_lab.solvers.objectives import Objective, check_objective, job_costs
 from placement_lab.solvers.result import Result, Status, TracePoint, gap_between
 from placement_lab.solvers.ticks import choose_tick, round_down
@@ -34,6 +36,13 @@ _SHORTEST_SEARCH_S = 0.02
 
 _SMALL = 12
 """Up to so many tasks, ticks are fine from the beginning."""
+
+_MIDDLE = 30
+"""Beyond so many tasks, CP-SAT's bound on latencies stays behind the relaxation's."""
+
+_ANNEALING_SHARE = 0.4
+_STEPS_PER_UNIT = 20
+"""Steps of the relaxation per unit of deterministic time."""
 
 _MOST_BOOLEANS = 300_000
 """Beyond this, epochs are capped: good schedules, no proof from the model."""
@@ -137,6 +146,7 @@ class _Search:
         self.is_infeasible = False
         self.used_clock = False
         self.interrupted = False
+        self.stop = False
 
     def run(self, limit: float, hint: Plan | Schedule | None) -> None:
         if not self.instance.jobs:
@@ -150,9 +160,18 @@ class _Search:
         warm_start(self.instance, self.best, hint, self.seed)
         if self.best.is_proven or limit < _SHORTEST_SEARCH_S:
             return
-        is_small = self.instance.n_tasks <= _SMALL
         self.budget = _Budget(limit, self.best, self.deterministic)
+        if self.instance.n_tasks > _SMALL and can_relax(self.instance, self.objective):
+            self._search_beside_relaxation(limit)
+        else:
+            self._search(limit)
+
+    def _search(self, limit: float) -> None:
+        """Look for schedules first, then for bounds, with CP-SAT alone."""
+        is_small = self.instance.n_tasks <= _SMALL
         self._prepare(fine=is_small)
+        if not is_small:
+            self._anneal(_ANNEALING_SHARE / 2)
         status = self._phase(_FIRST_SHARE * limit, 2)
         if status != "OPTIMAL" and not self._is_over():
             status = self._phase(self.budget.left, 4, linearization_level=2)
@@ -160,6 +179,25 @@ class _Search:
             # Optimal in coarse ticks: what is left of the gap may be rounding.
             self._prepare(fine=True)
             self._phase(self.budget.left, 4, linearization_level=2)
+
+    def _search_beside_relaxation(self, limit: float) -> None:
+        """Let CP-SAT look for schedules while the relaxation raises the bound."""
+        self._prepare(fine=False)
+        relaxed = Background(self._raise_bound)
+        if self.deterministic:
+            relaxed.run()
+        else:
+            relaxed.start()
+        try:
+            self._anneal(_ANNEALING_SHARE)
+            is_large = self.instance.n_tasks > _MIDDLE
+            share = 1.0 if is_large else _FIRST_SHARE
+            status = self._phase(share * limit, 2)
+            if status != "OPTIMAL" and not self._is_over():
+                self._phase(self.budget.left, 4, linearization_level=2)
+        finally:
+            self.stop = True
+            relaxed.join()
 
     def _answer_nothing(self) -> None:
         made_by = {"scheduler": "solve"}
@@ -218,6 +256,56 @@ class _Search:
         self.budget.spend(outcome.spent)
         self._conclude(outcome, is_whole)
         return outcome.status if is_whole else "UNKNOWN"
+
+    def _anneal(self, share: float) -> None:
+        """Improve the incumbent by annealing, for a share of the time."""
+        from placement_lab.solvers.annealing import annealed_plans
+
+        if self.best.schedule is None:
+            return
+        begin, rounds = self.budget.left, 0
+        amount = share * self.budget.limit
+
+        def progress() -> float:
+            nonlocal rounds
+            rounds += 1
+            if self.best.is_proven:
+                return 1.0
+            if self.deterministic:
+                return (rounds - 1) / max(1.0, amount)
+            return (begin - self.budget.left) / amount
+
+        first = self.best.schedule
+        for plan in annealed_plans(
+            self.instance, self.objective, first, self.seed, progress
+        ):
+            self.best.offer_plan(plan, "solve")
+        if self.deterministic:
+            self.budget.spend(amount)
+
+    def _raise_bound(self) -> None:
+        """Climb the Lagrangian dual until the time or the iterations are used up."""
+        from placement_lab.solvers.lagrangian import raise_lagrangian_bound
+
+        steps = 0
+        most_steps = max(1.0, _STEPS_PER_UNIT * self.budget.left)
+
+        def progress() -> float:
+            nonlocal steps
+            steps += 1
+            if self.stop or self.best.is_proven:
+                return 1.0
+            if self.deterministic:
+                return steps / most_steps
+            return 1.0 - self.budget.left / self.budget.limit
+
+        raise_lagrangian_bound(
+            self.instance,
+            self.objective,
+            self.best.value,
+            progress,
+            lambda bound: self.best.raise_bound(bound, "lagrangian"),
+        )
 
     def _model(self) -> tuple[EpochModel, bool]:
         """Build the model with the windows that the incumbent leaves, and its hint."""
@@ -308,14 +396,14 @@ class _Budget:
     """What is left of the time limit, by wall clock or in deterministic time."""
 
     def __init__(self, limit: float, clock: Incumbent, deterministic: bool) -> None:
-        self._limit, self._clock, self._deterministic = limit, clock, deterministic
+        self.limit, self._clock, self._deterministic = limit, clock, deterministic
         self._started, self._spent = clock.seconds, 0.0
 
     @property
     def left(self) -> float:
         if self._deterministic:
-            return self._limit - self._spent
-        return self._limit - (self._clock.seconds - self._started)
+            return self.limit - self._spent
+        return self.limit - (self._clock.seconds - self._started)
 
     def spend(self, deterministic_time: float) -> None:
         self._spent += deterministic_time

@@ -15,7 +15,7 @@ from placement_lab.units import time_slack_s
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from placement_lab.problem import Instance, Job, Model, Task, Worker
+    from placement_lab.problem import Instance, Job, Model, Worker
     from placement_lab.schedule import Schedule
 
 __all__ = ["broken_rules"]

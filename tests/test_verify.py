@@ -54,6 +54,7 @@ def world(
     build.model("opt", 6, load_s=2)
     build.model("nli", 5, load_s=1)
     build.model("old", 1, load_s=1)
+    build.model("big", 11, load_s={"gpu": 1})  # fills w2, which cannot load it
     flow = build.workflow("qa")
     flow.task("ask", {"gpu": 3}, model="opt", **{"input_bytes": 10, **(ask or {})})
     flow.task("check", {"gpu": 2}, model="nli", memory_bytes=1)
@@ -283,6 +284,11 @@ BROKEN = {
         edit(VALID, NLI, Load("nli", "w0", 2.5, 3.5)),
         [("R3", W0_NLI, 2.5, 1)],
     ),
+    "load without a known length": (
+        {"prefetch": "clairvoyant"},
+        add(VALID, Load("big", "w2", 3, 4)),
+        [("R3", "worker w2, load of big", 3, 1)],
+    ),
     "run before its load has ended": (
         {},
         edit(VALID, NLI, Load("nli", "w0", 9.25, 10.25)),
@@ -322,6 +328,27 @@ BROKEN = {
             ("R2", "worker w0, task j1/check", 10, 2),
         ],
     ),
+    "model evicted while loading, with nobody to use it": (
+        {"prefetch": "clairvoyant"},
+        dataclasses.replace(
+            VALID,
+            loads=(Load("old", "w1", 10, 11), *VALID.loads),
+            evictions=(*VALID.evictions, Eviction("old", "w1", 10.25, 10.25)),
+        ),
+        [("R4", "worker w1, eviction of old", 10.25, 0.75)],
+    ),
+    "timed eviction that starts while loading": (
+        {"evict_bandwidth_bytes_per_s": 6},
+        dataclasses.replace(
+            TIMED,
+            loads=(Load("old", "w1", 10, 11), *TIMED.loads),
+            evictions=(*TIMED.evictions, Eviction("old", "w1", 10.9, 10.9 + 1 / 6)),
+        ),
+        [
+            ("R3", "worker w1, eviction of old", 10.9, 1),
+            ("R4", "worker w1, eviction of old", 10.9, 0.1),
+        ],
+    ),
     "model evicted just before its run": (
         {"prefetch": "clairvoyant"},
         add(VALID, Eviction("nli", "w0", 10, 10)),
@@ -351,6 +378,19 @@ BROKEN = {
         {"evict_bandwidth_bytes_per_s": 6},
         edit(TIMED, TIMED.loads[2], Load("nli", "w0", 9.5, 10.5)),
         [("R2", W0_NLI, 9.5, 1), ("R3", W0_NLI, 9.5, 1)],
+    ),
+    "load of a model that is still being evicted": (
+        {"evict_bandwidth_bytes_per_s": 6, "prefetch": "clairvoyant"},
+        add(TIMED, Load("nli", "w1", 9.5, 10.5)),
+        [
+            ("R2", "worker w1, load of nli", 9.5, 1),
+            ("R3", "worker w1, load of nli", 9.5, 1),
+        ],
+    ),
+    "run of a model that is being evicted": (
+        {"evict_bandwidth_bytes_per_s": 6, "prefetch": "clairvoyant"},
+        edit(TIMED, J0_CHECK, Run("j0/check", "w1", 9.5, 11.5)),
+        [("R2", "worker w1, task j0/check", 9.5, 2)],
     ),
     "two timed evictions at once": (
         {"evict_bandwidth_bytes_per_s": 6},
@@ -427,6 +467,16 @@ BROKEN = {
         VALID,
         [("R6", "worker w0, task j0/ask", 3, 1)],
     ),
+    "start before release, of an input that comes at no time": (
+        {
+            "prefetch": "clairvoyant",
+            "release_s": 4,
+            "ingress": "w1",
+            "ask": {"input_transfer_s": 0},
+        },
+        VALID,
+        [("R6", "worker w0, task j0/ask", 3, 1)],
+    ),
     "start before the task's own release": (
         {"ask": {"release_s": 2.25}},
         VALID,
@@ -459,6 +509,16 @@ BROKEN = {
         {"prefetch": "on_demand"},
         edit(ON_DEMAND, ON_DEMAND.loads[1], Load("nli", "w1", 6.75, 7.75)),
         [("R6", "worker w1, load of nli", 6.75, 0.25)],
+    ),
+    "eviction before the demand of the first load": (
+        {"prefetch": "on_demand"},
+        add(ON_DEMAND, Eviction("old", "w0", 0.25, 0.25)),
+        [("R6", "worker w0, eviction of old", 0.25, 0.75)],
+    ),
+    "eviction during a load, before the demand of the next one": (
+        {"prefetch": "on_demand"},
+        add(ON_DEMAND, Eviction("old", "w0", 2, 2)),
+        [("R6", "worker w0, eviction of old", 2, 7)],
     ),
     "eviction before the demand of the next load": (
         {"prefetch": "on_demand"},
@@ -513,6 +573,10 @@ ALLOWED = {
     "an eviction before the demand of the next load, after release": (
         {},
         add(VALID, Eviction("old", "w0", 8, 8)),
+    ),
+    "an eviction for the load of its instant, ahead of other loads": (
+        {"prefetch": "on_demand"},
+        add(ON_DEMAND, Eviction("old", "w0", 1, 1)),
     ),
     "an eviction that no load follows, on demand": (
         {"prefetch": "on_demand"},
@@ -584,6 +648,23 @@ def test_only_the_next_run_that_uses_a_copy_has_a_say():
     assert verify(pair("after_release"), schedule) == []
 
 
+def test_an_eviction_on_demand_waits_for_the_next_load_of_its_own_worker():
+    build = InstanceBuilder(prefetch="on_demand", evict_bandwidth_bytes_per_s=4)
+    for worker in ("w0", "w1"):
+        build.worker(worker, 4, resident=("old",))
+    build.model("old", 4, load_s=1)
+    build.model("new", 4, load_s=1)
+    build.workflow("late").task("t", 1, model="new", release_s=5)
+    build.job("j", "late")
+    run, load = Run("j/t", "w1", 7, 8), Load("new", "w1", 6, 7)
+    elsewhere = Eviction("old", "w0", 1, 2)
+    makes_room = Eviction("old", "w1", 5, 6)
+    schedule = Schedule((run,), (load,), (elsewhere, makes_room))
+    assert verify(build.build(), schedule) == []
+    early = edit(schedule, makes_room, Eviction("old", "w1", 1, 2))
+    assert found(build.build(), early) == [("R6", "worker w1, eviction of old", 1, 4)]
+
+
 def test_no_run_stands_between_a_blocking_load_on_demand_and_its_run():
     schedule = Schedule(
         (
@@ -603,6 +684,34 @@ def test_no_run_stands_between_a_blocking_load_on_demand_and_its_run():
         Load("m", "w0", 1, 3),
     )
     assert verify(instance, between) == []
+
+
+def test_all_runs_between_a_blocking_load_on_demand_and_its_run_are_counted():
+    build = InstanceBuilder(prefetch="on_demand", loading="blocking")
+    build.worker("w0", 10)
+    build.model("m", 4, load_s=1)
+    build.workflow("plain").task("t", 1)
+    build.workflow("user").task("t", 1, model="m")
+    for name in ("first", "second", "third"):
+        build.job(name, "plain")
+    build.job("user", "user")
+    schedule = Schedule(
+        (
+            Run("first/t", "w0", 0, 1),
+            Run("second/t", "w0", 2, 3),
+            Run("third/t", "w0", 3, 4),
+            Run("user/t", "w0", 4, 5),
+        ),
+        (Load("m", "w0", 1, 2),),
+    )
+    (violation,) = verify(build.build(), schedule)
+    assert (violation.rule, violation.where, violation.time_s, violation.amount) == (
+        "R6",
+        "worker w0, load of m",
+        1,
+        2,
+    )
+    assert "task second/t starts between" in violation.message
 
 
 # Instants: actions of no length.
@@ -683,6 +792,18 @@ def test_copies_may_come_and_go_within_one_instant():
     assert found(instants(load_s=0), edit(schedule, schedule.evictions[0])) == []
     twice = dataclasses.replace(schedule, evictions=())
     assert found(instants(load_s=0), twice) == [("R2", "worker w0, load of m", 1, 1)]
+
+
+def test_an_instant_within_the_fault_of_others_is_no_second_fault():
+    build = InstanceBuilder(prefetch="clairvoyant")
+    build.worker("w0", 10)
+    build.model("m", 4, load_s=0)
+    build.workflow("long").task("t", 3)
+    build.job("a", "long")
+    build.job("b", "long")
+    runs = (Run("a/t", "w0", 0, 3), Run("b/t", "w0", 1, 4))
+    schedule = Schedule(runs, (Load("m", "w0", 2, 2),))
+    assert found(build.build(), schedule) == [("R1", "worker w0, task b/t", 1, 1)]
 
 
 def test_a_blocking_load_of_no_length_needs_a_slot():

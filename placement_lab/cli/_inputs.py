@@ -12,7 +12,6 @@ import typer
 from placement_lab.errors import ProblemError
 
 if TYPE_CHECKING:
-    from placement_lab.datasets import DatasetInfo
     from placement_lab.problem import Instance
 
 __all__ = ["load_instance", "load_instances"]
@@ -21,11 +20,15 @@ __all__ = ["load_instance", "load_instances"]
 def load_instance(
     text: str,
     *,
+    seed: int = 0,
     variant: str | None = None,
     warm: bool = False,
     shows_warnings: bool = True,
 ) -> Instance:
-    """Load an instance from a JSON file or a data set, and report its warnings."""
+    """Load an instance from a JSON file or a data set, and report its warnings.
+
+    A generator gets the seed, unless the user's specification has one.
+    """
     if _is_file(text):
         if variant is not None or warm:
             option = "--warm" if variant is None else "--variant"
@@ -37,7 +40,11 @@ def load_instance(
 
         instance = Instance.from_json(text)
     else:
-        instance = _from_dataset(text, _flags(variant, warm=warm))
+        flags = _flags(variant, warm=warm)
+        name, given = _parsed(text)
+        if "seed" in _known_options(name) and "seed" not in given:
+            flags["seed"] = seed
+        instance = _from_dataset(text, flags)
     shown = instance.warnings if shows_warnings and _is_file(text) else ()
     for warning in shown:
         print(f"placement-lab: warning: {text}: {warning}", file=sys.stderr)
@@ -52,11 +59,11 @@ def load_instances(
     A generator gets ``seed``, ``seed + 1``, ...; of a trace, the windows that follow
     one another are taken. A file is the only one of its kind, and so is an example.
     """
-    first = load_instance(text, variant=variant, warm=warm)
+    first = load_instance(text, seed=seed, variant=variant, warm=warm)
     if seeds == 1 or _is_file(text):
         return [first]
     name, given = _parsed(text)
-    known = {one.name: one.options for one in _datasets()}[name]
+    known = _known_options(name)
     flags = _flags(variant, warm=warm)
     if "seed" in known:
         start = given.get("seed", seed)
@@ -89,10 +96,10 @@ def _flags(variant: str | None, *, warm: bool) -> dict[str, Any]:
     return flags | {"warm": True} if warm else flags
 
 
-def _datasets() -> tuple[DatasetInfo, ...]:
+def _known_options(name: str) -> tuple[str, ...]:
     from placement_lab.datasets import available_datasets
 
-    return available_datasets()
+    return {one.name: one.options for one in available_datasets()}[name]
 
 
 def _parsed(text: str) -> tuple[str, dict[str, Any]]:

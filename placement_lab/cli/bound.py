@@ -39,7 +39,7 @@ def command(
     from placement_lab.solvers import lower_bound
 
     output = Output(json)
-    asked = load_instance(instance, variant=variant, warm=warm)
+    asked = load_instance(instance, seed=seed, variant=variant, warm=warm)
     with Display(progress, objective) as display:
         display.update("bound")
         found = lower_bound(asked, objective)

@@ -45,7 +45,7 @@ def command(
         return
     with Display(progress) as display:
         display.update(f"load {name}")
-        found = load_instance(name, variant=variant, warm=warm)
+        found = load_instance(name, seed=seed, variant=variant, warm=warm)
     output.emit(found.to_dict(), lambda console: _show(console, found))
 
 

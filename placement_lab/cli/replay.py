@@ -65,7 +65,7 @@ def command(
     from placement_lab.replay import replay
 
     output, files = Output(json), ScheduleFiles(gantt, trace, csv)
-    asked = load_instance(instance, variant=variant, warm=warm)
+    asked = load_instance(instance, seed=seed, variant=variant, warm=warm)
     given = Plan.from_json(plan)
     with Display(progress) as display:
         display.update("replay")

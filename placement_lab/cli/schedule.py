@@ -44,7 +44,7 @@ def command(
 
     output, files = Output(json), ScheduleFiles(gantt, trace, csv)
     chosen = get_scheduler(scheduler)
-    asked = load_instance(instance, variant=variant, warm=warm)
+    asked = load_instance(instance, seed=seed, variant=variant, warm=warm)
     with Display(progress) as display:
         display.update(f"schedule {scheduler}")
         made = chosen.schedule(asked, seed=seed)

@@ -69,7 +69,7 @@ def command(
         if is_given
     }
     chosen = get_scheduler(scheduler, **options)
-    asked = load_instance(instance, variant=variant, warm=warm)
+    asked = load_instance(instance, seed=seed, variant=variant, warm=warm)
     with Display(progress) as display:
         display.update(f"simulate {scheduler}")
         made = chosen.schedule(asked, seed=seed)

@@ -24,6 +24,7 @@ from placement_lab.cli._options import (
 )
 from placement_lab.cli._output import Output, ScheduleFiles
 from placement_lab.cli._progress import Display
+from placement_lab.errors import PlanError, ScheduleError
 
 if TYPE_CHECKING:
     from placement_lab.plan import Plan
@@ -64,7 +65,7 @@ def command(
     from placement_lab.solvers import solve
 
     output, files = Output(json), ScheduleFiles(gantt, trace, csv)
-    asked = load_instance(instance, variant=variant, warm=warm)
+    asked = load_instance(instance, seed=seed, variant=variant, warm=warm)
     start = None if hint is None else _read_hint(hint)
     with Display(progress, objective) as display:
 
@@ -77,16 +78,20 @@ def command(
             )
 
         display.update("solve", limit_s=time_limit)
-        found = solve(
-            asked,
-            objective,
-            time_limit,
-            formulation=formulation,
-            hint=start,
-            seed=seed,
-            deterministic=deterministic,
-            on_progress=report,
-        )
+        try:
+            found = solve(
+                asked,
+                objective,
+                time_limit,
+                formulation=formulation,
+                hint=start,
+                seed=seed,
+                deterministic=deterministic,
+                on_progress=report,
+            )
+        except (PlanError, ScheduleError) as error:
+            # Even one that cannot be carried out is no answer about the instance.
+            raise PlanError(f"{hint}: {error}") from error
     if found.interrupted:
         print("placement-lab: interrupted; the best found so far:", file=sys.stderr)
     output.emit(found.to_dict(), lambda console: console.print(found.summary()))

@@ -35,7 +35,7 @@ def command(
     with Display(progress) as display:
         display.update(f"validate {instance}")
         try:
-            found = load_instance(instance, shows_warnings=False)
+            found = load_instance(instance, seed=seed, shows_warnings=False)
         except ProblemError as error:
             if isinstance(error.__cause__, ValueError):
                 raise  # no document to judge: missing, unreadable, or not JSON

@@ -53,7 +53,7 @@ def command(
     from placement_lab.verify import verify
 
     output = Output(json)
-    asked = load_instance(instance, variant=variant, warm=warm)
+    asked = load_instance(instance, seed=seed, variant=variant, warm=warm)
     given = Schedule.from_json(schedule)
     with Display(progress) as display:
         display.update("verify")

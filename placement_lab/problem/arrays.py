@@ -302,7 +302,9 @@ class _Templates:
         kind_of = [kinds.index(worker.kind) for worker in instance.workers]
         runtimes = np.ascontiguousarray(per_kind[:, kind_of])
         size = {model.id: model.size_bytes for model in instance.models}
-        need = _ints(size.get(task.model, 0) + task.memory_bytes for task in tasks)
+        need = _ints(
+            size.get(task.model or "", 0) + task.memory_bytes for task in tasks
+        )
         memory = _ints(worker.memory_bytes for worker in instance.workers)
         runtimes[need[:, None] > memory[None, :]] = np.inf
         return runtimes
@@ -322,7 +324,7 @@ def _jobs(instance: Instance, templates: _Templates) -> dict[str, Any]:
     row = np.arange(job_ptr[-1]) - first[job]
     tasks = [task for flow in flows for task in flow.tasks]
     row_release = _floats(task.release_s for task in tasks)
-    row_model = _ints(model_index.get(task.model, -1) for task in tasks)
+    row_model = _ints(model_index.get(task.model or "", -1) for task in tasks)
     row_memory = _ints(task.memory_bytes for task in tasks)
     job_release = _floats(one.release_s for one in jobs)
     shift = first[job]

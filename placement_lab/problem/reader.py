@@ -8,6 +8,8 @@ come out in one go.
 from __future__ import annotations
 
 import difflib
+import gc
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +32,7 @@ from placement_lab.problem.validation import in_document_order
 from placement_lab.problem.writer import FORMAT, VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from os import PathLike
 
 __all__ = ["instance_from_dict", "read_instance"]
@@ -51,14 +53,27 @@ _TOP = (
 
 def read_instance(path: str | PathLike[str]) -> Instance:
     """Read an instance from a JSON file; see `Instance.from_json`."""
+    with _garbage_collection_paused():
+        try:
+            document = load_json(path)
+        except ValueError as error:
+            raise ProblemError([Fault("", str(error))], source=str(path)) from error
+        try:
+            return instance_from_dict(document)
+        except ProblemError as error:
+            raise ProblemError(error.faults, source=str(path)) from None
+
+
+@contextmanager
+def _garbage_collection_paused() -> Iterator[None]:
+    """Spare a large file the search for garbage among new objects that all stay."""
+    was_on = gc.isenabled()
+    gc.disable()
     try:
-        document = load_json(path)
-    except ValueError as error:
-        raise ProblemError([Fault("", str(error))], source=str(path)) from error
-    try:
-        return instance_from_dict(document)
-    except ProblemError as error:
-        raise ProblemError(error.faults, source=str(path)) from None
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def instance_from_dict(document: Mapping[str, Any]) -> Instance:

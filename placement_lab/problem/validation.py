@@ -90,7 +90,8 @@ class _Validator:
             self.faults += find_misfits(self.instance)
         return in_document_order(self.faults)
 
-    # Values: each returns whether it found the value good.
+    # Values: each returns whether it found the value good. The place of a fault is
+    # path + key, put together only where there is one.
 
     def _fault(self, path: str, message: str) -> None:
         self.faults.append(Fault(path, message))
@@ -117,35 +118,43 @@ class _Validator:
         return True
 
     def _number(
-        self, path: str, value: Any, *, positive: bool = False, optional: bool = False
+        self,
+        path: str,
+        key: str,
+        value: Any,
+        *,
+        positive: bool = False,
+        optional: bool = False,
     ) -> bool:
-        if type(value) is float and 0 < value <= _LARGEST:
-            return True  # nearly always
         if value is None and optional:
             return True
+        if type(value) is float and 0 <= value <= _LARGEST and (value or not positive):
+            return True  # nearly always, so without asking what would be wrong
         fault = _number_fault(value, positive=positive, optional=optional)
         if fault:
-            self._fault(path, f"must be {fault}")
+            self._fault(f"{path}{key}", f"must be {fault}")
         return not fault
 
-    def _bytes(self, path: str, value: Any) -> bool:
-        if type(value) is int and value > MAX_BYTES:
-            self._fault(path, f"must be at most 2**53 bytes, got {show_value(value)}")
-        elif not self._number(path, value):
-            return False
-        elif type(value) is not int:
-            self._fault(
-                path, f"must be a whole number of bytes, got {show_value(value)}"
-            )
-        else:
+    def _bytes(self, path: str, key: str, value: Any) -> bool:
+        if type(value) is int and 0 <= value <= MAX_BYTES:
             return True
+        if type(value) is int and value > MAX_BYTES:
+            wanted = "at most 2**53 bytes"
+        elif self._number(path, key, value):
+            wanted = "a whole number of bytes"
+        else:
+            return False
+        self._fault(f"{path}{key}", f"must be {wanted}, got {show_value(value)}")
         return False
 
-    def _per_kind(self, path: str, value: Any, *, optional: bool = False) -> bool:
+    def _per_kind(
+        self, path: str, key: str, value: Any, *, optional: bool = False
+    ) -> bool:
         if not isinstance(value, dict):
-            return self._number(path, value, optional=optional)
+            return self._number(path, key, value, optional=optional)
+        path = f"{path}{key}"
         good = [
-            self._text(path, kind) and self._number(f"{path}.{show_key(kind)}", number)
+            self._text(path, kind) and self._number(path, f".{show_key(kind)}", number)
             for kind, number in value.items()
         ]
         return all(good)
@@ -177,13 +186,17 @@ class _Validator:
             by_id.setdefault(item.id, item)
         return by_id
 
-    def _known(self, path: str, noun: str, name: Any, names: Collection[str]) -> bool:
+    def _known(
+        self, path: str, key: str, noun: str, name: Any, names: Collection[str]
+    ) -> bool:
         if isinstance(name, str) and name in names:
             return True
         known = list(names)
         some = ", ".join(repr(one) for one in known[:5]) or "none"
         more = ", ..." if len(known) > 5 else ""
-        self._fault(path, f"unknown {noun} {show_value(name)}; there is {some}{more}")
+        self._fault(
+            f"{path}{key}", f"unknown {noun} {show_value(name)}; there is {some}{more}"
+        )
         return False
 
     def _rules(self) -> None:
@@ -191,7 +204,8 @@ class _Validator:
         self._choice("rules.loading", rules.loading, get_args(Loading))
         self._choice("rules.prefetch", rules.prefetch, get_args(Prefetch))
         self._number(
-            "rules.evict_bandwidth_bytes_per_s",
+            "rules",
+            ".evict_bandwidth_bytes_per_s",
             rules.evict_bandwidth_bytes_per_s,
             positive=True,
             optional=True,
@@ -199,18 +213,19 @@ class _Validator:
 
     def _worker(self, path: str, worker: Worker) -> None:
         self._text(f"{path}.kind", worker.kind)
-        memory_ok = self._bytes(f"{path}.memory_bytes", worker.memory_bytes)
+        memory_ok = self._bytes(path, ".memory_bytes", worker.memory_bytes)
         slots = worker.slots
         if type(slots) is not int or not 1 <= slots <= _MOST_SLOTS:
             message = f"must be a whole number, 1 to {_MOST_SLOTS}"
             self._fault(f"{path}.slots", f"{message}, got {show_value(slots)}")
         self._number(
-            f"{path}.load_bandwidth_bytes_per_s",
+            path,
+            ".load_bandwidth_bytes_per_s",
             worker.load_bandwidth_bytes_per_s,
             positive=True,
             optional=True,
         )
-        self._number(f"{path}.load_latency_s", worker.load_latency_s)
+        self._number(path, ".load_latency_s", worker.load_latency_s)
         if self._list(f"{path}.resident", worker.resident):
             self._resident(f"{path}.resident", worker, memory_ok=memory_ok)
 
@@ -218,7 +233,7 @@ class _Validator:
         seen: set[str] = set()
         total = 0
         for i, name in enumerate(worker.resident):
-            if not self._known(f"{path}[{i}]", "model", name, self.models):
+            if not self._known(path, f"[{i}]", "model", name, self.models):
                 continue
             if name in seen:
                 self._fault(f"{path}[{i}]", f"duplicate resident model {name!r}")
@@ -241,8 +256,8 @@ class _Validator:
         for i, link in enumerate(self.instance.links):
             path = f"links[{i}]"
             self._speed(path, link)
-            known_a = self._known(f"{path}.a", "worker", link.a, self.workers)
-            known_b = self._known(f"{path}.b", "worker", link.b, self.workers)
+            known_a = self._known(path, ".a", "worker", link.a, self.workers)
+            known_b = self._known(path, ".b", "worker", link.b, self.workers)
             if not (known_a and known_b):
                 continue
             if link.a == link.b:
@@ -257,13 +272,13 @@ class _Validator:
 
     def _speed(self, path: str, link: Any) -> None:
         self._number(
-            f"{path}.bandwidth_bytes_per_s", link.bandwidth_bytes_per_s, positive=True
+            path, ".bandwidth_bytes_per_s", link.bandwidth_bytes_per_s, positive=True
         )
-        self._number(f"{path}.latency_s", link.latency_s)
+        self._number(path, ".latency_s", link.latency_s)
 
     def _model(self, path: str, model: Model) -> None:
-        self._bytes(f"{path}.size_bytes", model.size_bytes)
-        self._per_kind(f"{path}.load_s", model.load_s, optional=True)
+        self._bytes(path, ".size_bytes", model.size_bytes)
+        self._per_kind(path, ".load_s", model.load_s, optional=True)
 
     def _workflow(self, path: str, workflow: Workflow) -> None:
         if not workflow.tasks:
@@ -275,10 +290,10 @@ class _Validator:
         pairs: dict[tuple[str, str], None] = {}
         for e, edge in enumerate(workflow.edges):
             place = f"{path}.edges[{e}]"
-            known_src = self._known(f"{place}.src", "task", edge.src, by_id)
-            known_dst = self._known(f"{place}.dst", "task", edge.dst, by_id)
-            self._number(f"{place}.bytes", edge.bytes)
-            self._number(f"{place}.transfer_s", edge.transfer_s, optional=True)
+            known_src = self._known(place, ".src", "task", edge.src, by_id)
+            known_dst = self._known(place, ".dst", "task", edge.dst, by_id)
+            self._number(place, ".bytes", edge.bytes)
+            self._number(place, ".transfer_s", edge.transfer_s, optional=True)
             if not (known_src and known_dst):
                 continue
             if (edge.src, edge.dst) in pairs:
@@ -298,21 +313,21 @@ class _Validator:
             )
 
     def _task(self, path: str, task: Task) -> None:
-        self._per_kind(f"{path}.runtime_s", task.runtime_s)
+        self._per_kind(path, ".runtime_s", task.runtime_s)
         if task.model is not None:
-            self._known(f"{path}.model", "model", task.model, self.models)
-        self._number(f"{path}.input_bytes", task.input_bytes)
-        self._number(f"{path}.input_transfer_s", task.input_transfer_s, optional=True)
-        self._number(f"{path}.release_s", task.release_s)
-        self._bytes(f"{path}.memory_bytes", task.memory_bytes)
+            self._known(path, ".model", "model", task.model, self.models)
+        self._number(path, ".input_bytes", task.input_bytes)
+        self._number(path, ".input_transfer_s", task.input_transfer_s, optional=True)
+        self._number(path, ".release_s", task.release_s)
+        self._bytes(path, ".memory_bytes", task.memory_bytes)
 
     def _job(self, path: str, job: Job) -> None:
-        self._known(f"{path}.workflow", "workflow", job.workflow, self.workflows)
+        self._known(path, ".workflow", "workflow", job.workflow, self.workflows)
         if job.ingress is not None:
-            self._known(f"{path}.ingress", "worker", job.ingress, self.workers)
-        self._number(f"{path}.release_s", job.release_s)
-        self._number(f"{path}.deadline_s", job.deadline_s, optional=True)
-        self._number(f"{path}.weight", job.weight)
+            self._known(path, ".ingress", "worker", job.ingress, self.workers)
+        self._number(path, ".release_s", job.release_s)
+        self._number(path, ".deadline_s", job.deadline_s, optional=True)
+        self._number(path, ".weight", job.weight)
 
     def _weights(self) -> None:
         jobs = self.instance.jobs

@@ -4,9 +4,10 @@ Four steps, one module each: a plan is read against its instance (`_sequences`),
 its order alone decides is checked (`_stays`), a compiled event loop gives it times
 (`_kernels`), and if it gets stuck, the reason is put into words (`_stuck`).
 
-Where loads and tasks' own memory compete, memory is granted in the order of the worker's
-sequence: a load leaves room for the earlier runs that have still to start. Replaying the
-order of a valid schedule is therefore never later than that schedule, action by action.
+Where loads and tasks' own memory compete, memory is granted in the order of the
+worker's sequence: a load leaves room for the earlier runs that have still to start.
+Replaying the order of a valid schedule is therefore never later than that schedule,
+action by action.
 """
 
 from __future__ import annotations

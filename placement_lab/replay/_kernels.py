@@ -82,7 +82,19 @@ class State(NamedTuple):
     engine_end_s: Floats
     leaving: Ints
     used_bytes: Ints
+    n_wakes: Ints
     wake_s: Floats
+    wake_worker: Ints
+    expected_s: Floats
+
+
+@njit(cache=True)
+def _wake(state, time_s, w):
+    """Note that a worker is to be looked at again; the main loop takes it up."""
+    n = state.n_wakes[0]
+    state.wake_s[n] = time_s
+    state.wake_worker[n] = w
+    state.n_wakes[0] = n + 1
 
 
 @njit(cache=True)
@@ -152,8 +164,7 @@ def _reserve_bytes(order, costs, limits, state, w, action):
 @njit(cache=True)
 def _keep_largest(largest, value):
     smallest = np.argmin(largest)
-    if value > largest[smallest]:
-        largest[smallest] = value
+    largest[smallest] = max(largest[smallest], value)
 
 
 @njit(cache=True)
@@ -162,10 +173,21 @@ def _run_ready_s(order, costs, limits, state, a, w, now_s):
     ready_s = max(ready_s, _loaded_s(order, state, order.stay[a]))
     ready_s = max(ready_s, _slot_free_s(limits, state, w))
     own = costs.own_bytes[a]
-    if ready_s <= now_s and own > 0:
-        if state.used_bytes[w] + own > limits.memory_bytes[w]:
-            return NEVER
+    is_due = ready_s <= now_s and own > 0
+    if is_due and state.used_bytes[w] + own > limits.memory_bytes[w]:
+        return NEVER
     return ready_s
+
+
+@njit(cache=True)
+def _has_room(order, costs, limits, state, a, w):
+    """Return whether a load fits now, and leaves the earlier runs their room."""
+    if state.used_bytes[w] + costs.size_bytes[a] > limits.memory_bytes[w]:
+        return False
+    room = limits.memory_bytes[w] - costs.static_bytes[a]
+    if room >= limits.own_bytes[w]:
+        return True
+    return room >= _reserve_bytes(order, costs, limits, state, w, a)
 
 
 @njit(cache=True)
@@ -175,13 +197,8 @@ def _load_ready_s(order, costs, limits, state, a, w, now_s, blocking):
         ready_s = max(ready_s, _arrival_s(state, order.gate[a]))
     if blocking:
         ready_s = max(ready_s, _slot_free_s(limits, state, w))
-    if ready_s <= now_s:
-        room = limits.memory_bytes[w] - costs.static_bytes[a]
-        if room < limits.own_bytes[w]:
-            if room < _reserve_bytes(order, costs, limits, state, w, a):
-                return NEVER
-        if state.used_bytes[w] + costs.size_bytes[a] > limits.memory_bytes[w]:
-            return NEVER
+    if ready_s <= now_s and not _has_room(order, costs, limits, state, a, w):
+        return NEVER
     return ready_s
 
 
@@ -208,7 +225,7 @@ def _take_slot(state, a, w):
 
 
 @njit(cache=True)
-def _start_run(order, costs, graph, state, heap, a, w):
+def _start_run(order, costs, graph, state, a, w):
     state.used_bytes[w] += costs.own_bytes[a]
     _take_slot(state, a, w)
     task, end_s = order.target[a], state.end_s[a]
@@ -218,7 +235,7 @@ def _start_run(order, costs, graph, state, heap, a, w):
         state.arrival_s[later] = max(state.arrival_s[later], arrival_s)
         state.waiting[later] -= 1
         if state.waiting[later] == 0:
-            heapq.heappush(heap, (state.arrival_s[later], graph.worker_of[later]))
+            _wake(state, state.arrival_s[later], graph.worker_of[later])
 
 
 @njit(cache=True)
@@ -237,7 +254,7 @@ def _start_move(order, costs, state, a, w, blocking, timed):
 
 
 @njit(cache=True)
-def _try_start(order, costs, graph, limits, state, heap, a, w, now_s, blocking, timed):
+def _try_start(order, costs, graph, limits, state, a, w, now_s, blocking, timed):
     """Start an action if it can start now; otherwise come back when that is known."""
     kind = order.kind[a]
     if kind == RUN:
@@ -249,22 +266,22 @@ def _try_start(order, costs, graph, limits, state, heap, a, w, now_s, blocking, 
     if ready_s > now_s:
         # One event per lane and time: otherwise each of several would beget another.
         lane = w if kind == RUN else len(limits.slots) + w
-        if ready_s < NEVER and ready_s != state.wake_s[lane]:
-            state.wake_s[lane] = ready_s
-            heapq.heappush(heap, (ready_s, w))
+        if ready_s < NEVER and ready_s != state.expected_s[lane]:
+            state.expected_s[lane] = ready_s  # once is enough
+            _wake(state, ready_s, w)
         return False
     state.start_s[a] = now_s
     state.end_s[a] = now_s + costs.duration_s[a]
-    heapq.heappush(heap, (state.end_s[a], w))
+    _wake(state, state.end_s[a], w)
     if kind == RUN:
-        _start_run(order, costs, graph, state, heap, a, w)
+        _start_run(order, costs, graph, state, a, w)
     else:
         _start_move(order, costs, state, a, w, blocking, timed)
     return True
 
 
 @njit(cache=True)
-def _advance(order, costs, graph, limits, state, heap, w, now_s, blocking, timed):
+def _advance(order, costs, graph, limits, state, w, now_s, blocking, timed):
     """Start everything that a worker's two lanes allow now."""
     n_workers = len(limits.slots)
     moved = True
@@ -277,7 +294,7 @@ def _advance(order, costs, graph, limits, state, heap, w, now_s, blocking, timed
                 continue
             a = order.lane_action[place]
             if _try_start(
-                order, costs, graph, limits, state, heap, a, w, now_s, blocking, timed
+                order, costs, graph, limits, state, a, w, now_s, blocking, timed
             ):
                 state.head[lane] += 1
                 moved = True
@@ -320,6 +337,9 @@ def carry_out(order, costs, graph, limits, blocking, timed):
         np.zeros(n_workers),
         np.full(n_workers, -1),
         limits.initial_bytes.copy(),
+        np.zeros(1, np.int64),
+        np.empty(3 * n_actions + len(graph.n_before) + 4),
+        np.empty(3 * n_actions + len(graph.n_before) + 4, np.int64),
         np.full(2 * n_workers, -1.0),
     )
     heap = [(0.0, w) for w in range(n_workers)]
@@ -328,5 +348,8 @@ def carry_out(order, costs, graph, limits, blocking, timed):
             heapq.heappush(heap, (graph.ready_s[task], graph.worker_of[task]))
     while len(heap) > 0:
         now_s, w = heapq.heappop(heap)
-        _advance(order, costs, graph, limits, state, heap, w, now_s, blocking, timed)
+        _advance(order, costs, graph, limits, state, w, now_s, blocking, timed)
+        for n in range(state.n_wakes[0]):
+            heapq.heappush(heap, (state.wake_s[n], state.wake_worker[n]))
+        state.n_wakes[0] = 0
     return state.start_s, state.end_s, state.head, state.waiting

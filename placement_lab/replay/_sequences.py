@@ -1,4 +1,4 @@
-"""Read a plan against its instance: names become numbers, and nothing may be missing."""
+"""Read a plan against its instance: names become numbers, nothing may be missing."""
 
 from __future__ import annotations
 

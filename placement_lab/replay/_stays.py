@@ -179,20 +179,31 @@ class _Follower:
             )
 
     def _gate_evictions(self, gate: Ints) -> None:
-        """Let each eviction wait for what the next load of its worker waits for."""
+        """Let each eviction wait for the inputs of what it makes room for.
+
+        That is the next load of its worker's sequence or, if that comes first, the next
+        run with memory of its own.
+        """
         for worker in range(self.arrays.n_workers):
             first, last = self.sequences.worker_ptr[worker : worker + 2].tolist()
             following = -1
             for action in range(last - 1, first - 1, -1):
+                task = self.targets[action]
                 if self.kinds[action] == Sequences.LOAD:
                     following = int(gate[action])
                 elif self.kinds[action] == Sequences.EVICT:
                     gate[action] = following
+                elif self.own_bytes[task] > 0:
+                    following = task
 
     def _refuse_runs_between(self, loads: Ints, first_run: Ints) -> None:
-        runs_before = np.concatenate(
-            [[0], np.cumsum(self.sequences.kind == Sequences.RUN)]
-        )
+        """Refuse what rule R6 forbids; runs without length take no place between."""
+        arrays, sequences = self.arrays, self.sequences
+        takes_time = sequences.kind == Sequences.RUN
+        runs = np.flatnonzero(takes_time)
+        rows = arrays.row[sequences.target[runs]]
+        takes_time[runs] = arrays.row_runtime_s[rows, sequences.worker[runs]] > 0
+        runs_before = np.concatenate([[0], np.cumsum(takes_time)])
         between = runs_before[first_run[loads]] - runs_before[loads]
         wrong = loads[between > 0]
         if wrong.size:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement_lab.errors import InfeasiblePlanError
+from placement_lab.problem.arrivals import arrivals_s, edge_delays_s
 from placement_lab.replay._sequences import Sequences
 
 if TYPE_CHECKING:
@@ -167,16 +168,10 @@ def _most_own_bytes(arrays: InstanceArrays, sequences: Sequences) -> Ints:
 
 
 def _ready(arrays: InstanceArrays, sequences: Sequences, worker_of: Ints) -> Floats:
-    """Return when each task may start at its worker, its predecessors apart (R5, R6)."""
-    ready_s = arrays.release_s.copy()
+    """Return when each task may start at its worker, predecessors apart (R5, R6)."""
     ingress = arrays.job_ingress[arrays.job]
-    entry = np.diff(arrays.pred_ptr) == 0
-    moved = np.flatnonzero(entry & (ingress >= 0) & (ingress != worker_of))
-    own_s = arrays.row_input_transfer_s[arrays.row[moved]]
-    latency_s = arrays.link_latency_s[ingress[moved], worker_of[moved]]
-    speed = arrays.link_bandwidth_bytes_per_s[ingress[moved], worker_of[moved]]
-    by_link_s = latency_s + arrays.row_input_bytes[arrays.row[moved]] / speed
-    ready_s[moved] += np.where(np.isnan(own_s), by_link_s, own_s)
+    nothing_yet = np.full(arrays.n_tasks, -np.inf)
+    ready_s = arrivals_s(arrays, worker_of, nothing_yet)
     unreachable = np.flatnonzero(np.isinf(ready_s))
     if unreachable.size:
         task = int(unreachable[0])
@@ -194,10 +189,7 @@ def _delays(arrays: InstanceArrays, worker_of: Ints) -> Floats:
     src = np.repeat(np.arange(arrays.n_tasks), np.diff(arrays.succ_ptr))
     dst, edge = arrays.succ_task, arrays.succ_edge
     v, w = worker_of[src], worker_of[dst]
-    own_s = arrays.edge_transfer_s[edge]
-    speed = arrays.link_bandwidth_bytes_per_s[v, w]
-    by_link_s = arrays.link_latency_s[v, w] + arrays.edge_bytes[edge] / speed
-    delay_s: Floats = np.where(v == w, 0.0, np.where(np.isnan(own_s), by_link_s, own_s))
+    delay_s = edge_delays_s(arrays, edge, v, w)
     missing = np.flatnonzero(np.isinf(delay_s))
     if missing.size:
         e = int(missing[0])

@@ -1,8 +1,8 @@
 """`HeftStateless`: the weak baseline that the Compass paper calls HEFT.
 
 The list scheduler of Compass without any knowledge of the cluster: every job is planned
-as if all workers were idle and held every model, so that load piles up on the first
-ones. Textbook HEFT, with insertion and over all jobs, is another scheduler:
+as if all workers were idle, held every model and had every input, so that load piles up
+on the first ones. Textbook HEFT, with insertion and over all jobs, is something else:
 `placement_lab.schedulers.heft`.
 """
 
@@ -39,7 +39,7 @@ class HeftStateless(OnlineScheduler):
     def __init__(self, *, evict: str = "lru") -> None:
         self.evict = evict
         self._plan_options = CompassOptions(
-            adjust=False, load_term=False, cache_term=False
+            adjust=False, load_term=False, cache_term=False, entry_transfer=False
         )
         self._orders: dict[int, list[int]] = {}
 

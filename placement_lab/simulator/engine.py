@@ -147,7 +147,7 @@ class Simulation:
             self.reach.admit(job, view.queue_wait_s())
         view.here = truth.job_ingress[job]
         first, last = truth.job_ptr[job : job + 2]
-        chosen = self.policy.on_job(job, view)
+        chosen: Any = self.policy.on_job(job, view)
         if chosen is None or len(chosen) != last - first:
             n = 0 if chosen is None else len(chosen)
             raise PlanError(

@@ -11,7 +11,7 @@ from placement_lab.units import format_seconds
 from placement_lab.verify._timeline import count_before, ranges
 
 if TYPE_CHECKING:
-    from placement_lab.verify._records import Actions, Case, Floats, Ints
+    from placement_lab.verify._records import Actions, Bools, Case, Floats, Ints
 
 __all__ = ["Copies", "Usage", "check_residency", "follow_copies"]
 
@@ -58,7 +58,7 @@ class Usage:
 
     run: Ints
     copy: Ints
-    sound: np.ndarray
+    sound: Bools
 
 
 def follow_copies(case: Case) -> Copies:

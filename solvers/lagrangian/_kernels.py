@@ -64,7 +64,7 @@ class Histories(NamedTuple):
     blocking: bool
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _task_costs(jobs, prices, sums, i, j, cost, trigger):
     """Fill in what a task pays at each type and start, and the load it triggers."""
     types, horizon = prices.busy.shape
@@ -86,7 +86,7 @@ def _task_costs(jobs, prices, sums, i, j, cost, trigger):
             cost[g, s], trigger[g, s] = paid, at
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _head(jobs, costs, j, by, start, kind):
     """Return the cheapest head that is over by each tick, and fill in its choices."""
     types, width = costs.shape[1:]
@@ -110,7 +110,7 @@ def _head(jobs, costs, j, by, start, kind):
         by[:] = following
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _tail(jobs, costs, j, by, start, kind):
     """Return the cheapest tail from each tick on, with what the completion costs."""
     types, width = costs.shape[1:]
@@ -135,7 +135,7 @@ def _tail(jobs, costs, j, by, start, kind):
         by[:] = earlier
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _middle(jobs, costs, j, head, tail, starts, kinds):
     """Return the cheapest job and when its head ends and its tail begins.
 
@@ -197,7 +197,7 @@ def _middle(jobs, costs, j, head, tail, starts, kinds):
     return best, best_a, best_b
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cheapest_jobs(jobs, prices, sums):
     """Minimise every job on its own at the given prices.
 
@@ -244,7 +244,7 @@ def cheapest_jobs(jobs, prices, sums):
     return total, starts, kinds, triggers
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def best_history(world, busy_sum, resident_sum, load_price):
     """Return the most that one worker can earn with its memory, and how.
 

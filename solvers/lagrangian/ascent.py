@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Stage", "best_prices"]
 
-import os
-_RATE, _DECAY = float(os.environ.get("LR","1")), 0.45
-_NU=float(os.environ.get("NU","0.25"))
+_RATE, _DECAY = 1.0, 0.45
+_RESIDENT_RATE, _LOAD_RATE = 0.5, 0.5
+"""Relative to a slot's price; a load's price counts per tick that the load takes."""
+
 _BETA_1, _BETA_2 = 0.9, 0.99
 
 
@@ -84,13 +85,11 @@ def best_prices(
 
 
 def _rates(relaxation: Relaxation, rate: float) -> list[np.ndarray | float]:
-    """Return the step sizes of the three kinds of prices.
-
-    A load's price is worth as many ticks as the load takes.
-    """
+    """Return the step sizes of the three kinds of prices."""
     length = np.array([world.load for world in relaxation.histories], np.float64)
     after_release = relaxation.arrays.prefetch == "after_release"
-    return [rate, rate / 2, rate * _NU * length[:, :, None] if after_release else 0.0]
+    per_load = _LOAD_RATE * rate * length[:, :, None] if after_release else 0.0
+    return [rate, _RESIDENT_RATE * rate, per_load]
 
 
 def _block_mean(values: np.ndarray, block: int) -> np.ndarray:

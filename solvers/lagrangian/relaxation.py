@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-__all__ = ["MOST_MODELS", "PRICE_UNIT", "Evaluation", "Relaxation", "can_relax"]
+__all__ = ["MOST_MODELS", "PRICE_UNIT", "Evaluation", "Relaxation"]
 
 MOST_MODELS = 10
 """The cache subproblem looks at every set of models."""
@@ -47,11 +47,6 @@ class Evaluation:
 
     value: float
     slope: Prices
-
-
-def can_relax(instance: Instance, objective: str) -> bool:
-    """Return whether the relaxation says anything about this objective."""
-    return objective in ("latency", "slowdown") and instance.arrays.n_models <= 64
 
 
 class Relaxation:
@@ -199,7 +194,9 @@ class Relaxation:
 
 
 def _whole(values: np.ndarray, most: int) -> np.ndarray:
-    return np.minimum(np.where(np.isfinite(values), values, most), most).astype(np.int64)
+    return np.minimum(np.where(np.isfinite(values), values, most), most).astype(
+        np.int64
+    )
 
 
 def _summed(values: Floats) -> Floats:
@@ -241,13 +238,17 @@ def _shape(arrays: InstanceArrays, j: int) -> tuple[list[int], int, int]:
     head: list[int] = []
     tail: list[int] = []
     while len(left) > 1:
-        sources = [i for i in left if not _has(arrays.pred_ptr, arrays.pred_task, i, left)]
+        sources = [
+            i for i in left if not _has(arrays.pred_ptr, arrays.pred_task, i, left)
+        ]
         if len(sources) > 1:
             break
         head.append(sources[0])
         left.remove(sources[0])
     while len(left) > 1:
-        sinks = [i for i in left if not _has(arrays.succ_ptr, arrays.succ_task, i, left)]
+        sinks = [
+            i for i in left if not _has(arrays.succ_ptr, arrays.succ_task, i, left)
+        ]
         if len(sinks) > 1:
             break
         tail.insert(0, sinks[0])

@@ -135,6 +135,27 @@ def test_solve_prints_a_summary_and_writes_what_bound_and_verify_agree_with(cli,
     assert hinted.json["objective_s"] == pytest.approx(found["objective_s"])
 
 
+def test_a_hint_for_another_instance_exits_2_and_names_the_file(cli, work, tmp_path):
+    plan = {
+        "format": "placement-lab/plan",
+        "version": 1,
+        "instance": "0" * 64,
+        "workers": {},
+    }
+    (tmp_path / "other.json").write_text(json.dumps(plan))
+    done = cli("solve", work, "--time-limit", 0, "--hint", "other.json")
+    assert done.code == 2
+    assert done.lines[0].startswith("other.json: ")
+
+
+def test_the_seed_reaches_a_generator_unless_its_specification_has_one(cli):
+    def name(*arguments):
+        return cli("validate", *arguments, "--json", "-").json["sha256"]
+
+    assert name("tiny", "--seed", 3) == name("tiny:seed=3") != name("tiny")
+    assert name("tiny:seed=3", "--seed", 4) == name("tiny:seed=3")
+
+
 def test_a_formulation_that_does_not_exist_exits_2(cli, work):
     done = cli("solve", work, "--formulation", "magic")
     assert done.code == 2

@@ -273,6 +273,7 @@ def test_schedules_that_we_write_are_accepted():
         ("runs[0].worker", None),
         ("runs[0].start_s", "0"),
         ("runs[0].start_s", True),
+        ("version", True),
         ("runs[0].end_s", del_),
         ("runs[0].model", "m"),
     ],
@@ -283,4 +284,14 @@ def test_schema_and_reader_refuse_the_same_schedules(path, value):
     put(broken, path, value)
     assert not accepts_schedule(broken)
     with pytest.raises(ScheduleError):
+        Schedule.from_dict(broken)
+
+
+@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan")])
+def test_a_time_that_no_double_holds_is_refused(value):
+    broken = Schedule((Run("j/t", "w0", 0.0, 1.0),)).to_dict()
+    put(broken, "runs[0].end_s", value)
+    with pytest.raises(
+        ScheduleError, match=r"runs\[0\].end_s: must be a finite number"
+    ):
         Schedule.from_dict(broken)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import placement_lab as pl
 from placement_lab.report import plot_gantt, plot_gap
 from placement_lab.report.pictures import gantt_png, gap_png, write_gantt
-from placement_lab.solvers.result import Result, TracePoint
+from placement_lab.solvers import Result, TracePoint
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
