@@ -187,9 +187,9 @@ def _offer(case, state, appends, d, kind, target, w, base, need, keep):
     leaving = most
     while True:
         start = _start_with_room(case, state, d, w, base, need, leaving)
-        if start < np.inf and start >= state.last[d] - EPS:
-            if _is_minimal(case, state, d, w, base, need, leaving, start):
-                _push(appends, d, kind, target, w, leaving, max(start, state.last[d]))
+        is_next = start < np.inf and start >= state.last[d] - EPS
+        if is_next and _is_minimal(case, state, d, w, base, need, leaving, start):
+            _push(appends, d, kind, target, w, leaving, max(start, state.last[d]))
         if leaving == 0:
             return
         leaving = (leaving - 1) & most
@@ -234,9 +234,9 @@ def _spare_users(case, state, d, m):
         if case.model[i] == m and np.isnan(state.end[d, i]):
             spare += 1
     for w in range(len(case.capacity)):
-        if state.present[d, m, w] and state.begun[d, m, w] >= 0:
-            if state.uses[d, m, w] == 0:
-                spare -= 1
+        is_loaded = state.present[d, m, w] and state.begun[d, m, w] >= 0
+        if is_loaded and state.uses[d, m, w] == 0:
+            spare -= 1
     return spare
 
 
@@ -269,11 +269,10 @@ def _offer_loads_by_release(case, state, appends, d, m, w, base):
         release = case.release[case.job[i]]
         is_new = True
         for k in range(i):
-            if case.model[k] == m and np.isnan(state.end[d, k]):
+            is_left = case.model[k] == m and np.isnan(state.end[d, k])
+            if is_left and case.run[k, w] < np.inf:
                 other = case.release[case.job[k]]
-                if case.run[k, w] < np.inf:
-                    if max(other, base) == max(release, base):
-                        is_new = False
+                is_new = is_new and max(other, base) != max(release, base)
         if is_new:
             wait = max(base, release)
             _offer(case, state, appends, d, LOAD, m, w, wait, case.size[m], -1)

@@ -401,7 +401,7 @@ class EpochModel:
         self.model.minimize(sum(terms))
 
     def _add_redundant_rows(self) -> None:
-        """All workers together are a cumulative resource; the makespan holds all work."""
+        """All workers together are one resource; the makespan holds all work."""
         slots = int(self.arrays.worker_slots.sum())
         if len(self.start) > slots > 1:
             intervals = [

@@ -121,7 +121,7 @@ class Objective:
 def _integer_scale(
     instance: Instance, name: str, costs: np.ndarray, length: float
 ) -> tuple[float, bool]:
-    """Return integers per unit of cost; exact for weights that are decimal fractions."""
+    """Return integers per unit of cost, and whether weights keep their value."""
     most = _MOST_SUM / max(1, length) / max(1, len(costs))
     weight = instance.arrays.job_weight
     if name in ("latency", "late"):

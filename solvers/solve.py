@@ -1,4 +1,4 @@
-"""The exact reference: the best schedule, the best bound, and how far they are apart."""
+"""The exact reference: the best schedule, the best bound, and the gap between."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def _check_supported(instance: Instance, formulation: str) -> None:
     rules = instance.rules
     if rules.prefetch == "on_demand":
         raise UnsupportedError(
-            "formulation 'epochs' cannot express prefetch 'on_demand'; the optimum under "
-            "'after_release' is a lower bound for it"
+            "formulation 'epochs' cannot express prefetch 'on_demand'; the optimum "
+            "under 'after_release' is a lower bound for it"
         )
     if rules.evict_bandwidth_bytes_per_s is not None:
         raise UnsupportedError(

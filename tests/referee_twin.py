@@ -312,7 +312,7 @@ class _Twin:
                 ]
                 self.check(not between, "R6")
         if prefetch == "on_demand":
-            self.check_demanded(loads, evictions, gates)
+            self.check_demanded(loads, evictions, runs, gates)
 
     def gate_s(self, copy: Copy, prefetch: str) -> float:
         if prefetch == "after_release":
@@ -325,16 +325,29 @@ class _Twin:
         )
 
     def check_demanded(
-        self, loads: list[Do], evictions: list[Do], gates: dict[int, float]
+        self,
+        loads: list[Do],
+        evictions: list[Do],
+        runs: list[Do],
+        gates: dict[int, float],
     ) -> None:
+        waits_s = {id(load): gates.get(id(load), math.inf) for load in loads}
+        own = [run for run in runs if run.item[1].memory_bytes > 0]
+        for run in own:
+            release_s = run.item[0].release_s + run.item[1].release_s
+            waits_s[id(run)] = max([release_s, *self.arrivals(run)])
         for eviction in evictions:
             after = [
-                load for load in loads if not before(load.start_s, eviction.start_s)
+                one
+                for one in (*loads, *own)
+                if not before(one.start_s, eviction.start_s)
             ]
-            load = min(after, key=lambda one: one.start_s, default=None)
-            if load is None or not before(eviction.start_s, load.start_s):
+            taker = min(
+                after, key=lambda one: (one.start_s, waits_s[id(one)]), default=None
+            )
+            if taker is None or not before(eviction.start_s, taker.start_s):
                 continue
-            gate_s = gates.get(id(load), 0.0)
+            gate_s = waits_s[id(taker)]
             is_early = math.isfinite(gate_s) and before(eviction.start_s, gate_s)
             self.check(not is_early, "R6")
 

@@ -326,6 +326,8 @@ def carry_out(order, costs, graph, limits, blocking, timed):
     widest = 1
     for w in range(n_workers):
         widest = max(widest, limits.slots[w])
+    # Reset through its own name: numba drops a store through a tuple built here.
+    n_wakes = np.zeros(1, np.int64)
     state = State(
         np.full(n_actions, np.nan),
         np.full(n_actions, np.nan),
@@ -337,7 +339,7 @@ def carry_out(order, costs, graph, limits, blocking, timed):
         np.zeros(n_workers),
         np.full(n_workers, -1),
         limits.initial_bytes.copy(),
-        np.zeros(1, np.int64),
+        n_wakes,
         np.empty(3 * n_actions + len(graph.n_before) + 4),
         np.empty(3 * n_actions + len(graph.n_before) + 4, np.int64),
         np.full(2 * n_workers, -1.0),
@@ -349,7 +351,7 @@ def carry_out(order, costs, graph, limits, blocking, timed):
     while len(heap) > 0:
         now_s, w = heapq.heappop(heap)
         _advance(order, costs, graph, limits, state, w, now_s, blocking, timed)
-        for n in range(state.n_wakes[0]):
+        for n in range(n_wakes[0]):
             heapq.heappush(heap, (state.wake_s[n], state.wake_worker[n]))
-        state.n_wakes[0] = 0
+        n_wakes[0] = 0
     return state.start_s, state.end_s, state.head, state.waiting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from placement_lab.units import format_seconds
 from placement_lab.verify._timeline import count_before
 
 if TYPE_CHECKING:
-    from placement_lab.verify._records import Case, Floats
+    from placement_lab.verify._records import Case, Floats, Ints
     from placement_lab.verify._residency import Copies, Usage
 
 __all__ = ["check_prefetch"]
@@ -34,7 +34,7 @@ def check_prefetch(case: Case, copies: Copies, usage: Usage, ready_s: Floats) ->
     first_s = _first_use(case, copies, usage)
     gate_s = _gate(case, copies, usage, ready_s, first_s)
     _check_demanded(case, copies, gate_s)
-    _check_evictions(case, copies, gate_s)
+    _check_evictions(case, _takers(case, copies, gate_s, ready_s))
     if not case.arrays.overlap:
         _check_nothing_between(case, copies, first_s)
 
@@ -93,33 +93,61 @@ def _check_demanded(case: Case, copies: Copies, gate_s: Floats) -> None:
         _report_load(case, copies, copy, early_s, text)
 
 
-def _check_evictions(case: Case, copies: Copies, gate_s: Floats) -> None:
-    """Check that evictions wait for what the next load of their worker waits for.
+class _Takers(NamedTuple):
+    """What takes memory: loads, and runs with memory of their own; in start order.
 
-    A load at the same instant as the eviction has been checked itself.
+    ``gate_s`` is when the inputs that it waits for have arrived; inf: not judged.
     """
-    evictions, loads, slack = case.evictions, case.loads, case.slack
-    if not len(evictions) or not len(loads):
-        return
+
+    worker: Ints
+    start_s: Floats
+    gate_s: Floats
+    load: Ints
+
+
+def _takers(case: Case, copies: Copies, gate_s: Floats, ready_s: Floats) -> _Takers:
+    loads, runs = case.loads, case.runs
     load_gate_s = np.full(len(loads), np.inf)
     loaded = copies.load >= 0
     load_gate_s[copies.load[loaded]] = gate_s[loaded]
+    own = np.flatnonzero(case.arrays.memory_bytes[runs.target] > 0)
+    takers = _Takers(
+        np.concatenate([loads.worker, runs.worker[own]]),
+        np.concatenate([loads.start_s, runs.start_s[own]]),
+        np.concatenate([load_gate_s, ready_s[own]]),
+        np.concatenate([np.arange(len(loads)), np.full(len(own), -1)]),
+    )
+    order = np.lexsort((takers.gate_s, takers.start_s, takers.worker))
+    return _Takers(*(column[order] for column in takers))
+
+
+def _check_evictions(case: Case, takers: _Takers) -> None:
+    """Check that evictions wait for the inputs of what they make room for.
+
+    That is the next load of the worker or, if it starts first, the next run with memory
+    of its own. One that starts at the same instant has been checked itself.
+    """
+    evictions, slack = case.evictions, case.slack
+    if not len(evictions) or not len(takers.worker):
+        return
     at_s = evictions.start_s - slack.at(evictions.start_s)
-    place = count_before(loads.worker, loads.start_s, evictions.worker, at_s)
-    order = np.append(np.lexsort((loads.start_s, loads.worker)), -1)
-    following = order[place]
-    ours = (following >= 0) & (loads.worker[following] == evictions.worker)
-    gates_s = np.where(ours, load_gate_s[following], np.inf)
-    is_later = slack.less(evictions.start_s, loads.start_s[following])
+    place = count_before(takers.worker, takers.start_s, evictions.worker, at_s)
+    following = np.minimum(place, len(takers.worker) - 1)
+    ours = (place == following) & (takers.worker[following] == evictions.worker)
+    gates_s = np.where(ours, takers.gate_s[following], np.inf)
+    is_later = slack.less(evictions.start_s, takers.start_s[following])
     early = np.isfinite(gates_s) & is_later & slack.less(evictions.start_s, gates_s)
     for i in np.flatnonzero(early).tolist():
         worker = int(evictions.worker[i])
         where = case.report.eviction(int(evictions.target[i]), worker)
         start_s, amount = float(evictions.start_s[i]), gates_s[i] - evictions.start_s[i]
-        model = case.report.model(int(loads.target[following[i]]))
+        load = int(takers.load[following[i]])
+        what = "next run with memory of its own"
+        if load >= 0:
+            what = f"next load, of {case.report.model(int(case.loads.target[load]))},"
         text = (
             f"starts {format_seconds(amount)} before prefetch on_demand would let the "
-            f"next load, of {model}, start; evict it later"
+            f"{what} start; evict it later"
         )
         case.report.add("R6", where, start_s, amount, text)
 

@@ -88,7 +88,7 @@ def raise_lagrangian_bound(
 
 
 def _choose_tick(instance: Instance, objective: str, value: float | None) -> Tick:
-    """Return a tick for a horizon of some `_TICKS`; the data's own if that is coarse."""
+    """Return a tick for a horizon of some `_TICKS`; the data's own if coarse."""
     tick = choose_tick(instance, fine=False)
     costs = round_down(instance, tick)
     integers = Objective.of(instance, objective, costs, tick)

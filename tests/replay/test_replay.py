@@ -50,15 +50,6 @@ def test_a_replayed_schedule_is_valid_and_no_action_is_later(instance, seed):
 
 
 @given(instances(), SEEDS)
-def test_replaying_twice_changes_nothing(instance, seed):
-    once = replay(instance, plan_of(instance, list_schedule(instance, seed)))
-    twice = replay(instance, plan_of(instance, once))
-    before, after = times_by_action(once), times_by_action(twice)
-    for key, (start_s, end_s) in before.items():
-        assert after[key] == pytest.approx((start_s, end_s), abs=1e-9)
-
-
-@given(instances(), SEEDS)
 def test_the_slow_twin_gives_the_same_times(instance, seed):
     plan = plan_of(instance, list_schedule(instance, seed))
     slow = replay_slowly(instance, plan)

@@ -70,12 +70,13 @@ def _add_workflow(
     flow = build.workflow("flow")
     n = draw(st.integers(1, 5))
     for t in range(n):
+        model = draw(st.sampled_from([None, *models]))
         hosts = draw(st.sets(st.sampled_from(workers[1:]))) if workers[1:] else set()
         flow.task(
             f"t{t}",
             {worker: draw(TIMES) for worker in ["w0", *sorted(hosts)]},
-            model=draw(st.sampled_from([None, *models])),
-            memory_bytes=draw(st.sampled_from([0, 0, 1, 6])),
+            model=model,
+            memory_bytes=draw(st.sampled_from([0, 0, 1, 6])) if model else 0,
             release_s=draw(st.sampled_from([0.0, 0.0, 2.5])),
             input_bytes=draw(st.sampled_from([0.0, 5.0])),
         )

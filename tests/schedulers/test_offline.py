@@ -35,6 +35,24 @@ def test_every_schedule_passes_the_referee(instance: Instance):
 
 
 @EACH
+def test_on_demand_room_for_a_runs_own_memory_does_not_wait_for_its_successor(
+    name: str,
+):
+    build = InstanceBuilder(prefetch="on_demand")
+    for model in "mno":
+        build.model(model, 5, load_s=1)
+    build.worker("w", 10, resident=("m", "n"))
+    flow = build.workflow("f").task("r", 1, model="n", memory_bytes=3)
+    flow.task("q", 1, model="o").edge("r", "q")
+    build.job("j", "f")
+    instance = build.build()
+    # m must leave for r, which may happen only where a load for r follows.
+    schedule = get_scheduler(name).schedule(instance)
+    assert verify(instance, schedule) == []
+    assert [load.model for load in schedule.loads] == ["n", "o"]
+
+
+@EACH
 def test_it_is_registered_under_its_name(name: str):
     assert name in available_schedulers()
     scheduler = get_scheduler(name)

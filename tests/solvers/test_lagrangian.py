@@ -56,9 +56,7 @@ def test_a_climb_ends_between_the_critical_path_and_the_optimum():
         instance = tiny_instance(seed, 6)
         optimum = brute_force(instance, "latency").objective
         bounds, steps = [], iter(np.linspace(0, 1, 60))
-        raise_lagrangian_bound(
-            instance, "latency", None, lambda: next(steps), bounds.append
-        )
+        raise_lagrangian_bound(instance, "latency", None, steps.__next__, bounds.append)
         assert bounds == sorted(bounds)
         assert bounds[-1] <= optimum + 1e-9
         simple = lower_bound(instance, "latency", ["critical_path"]).bound

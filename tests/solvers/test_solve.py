@@ -127,8 +127,10 @@ def test_duplicate_edges_are_refused_or_summed():
     try:
         instance = build.build()
     except ValueError as error:
-        assert "A" in str(error)
-        assert "B" in str(error)
+        message = str(error)
+        is_named = "'A'" in message and "'B'" in message
+        if not is_named:
+            raise
     else:
         assert solve(instance, "makespan", 10.0).objective == 5.0
 
