@@ -8,8 +8,9 @@ decisions out of a schedule, so that they can be replayed.
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -157,11 +158,15 @@ def plan_of(instance: Instance, schedule: Schedule) -> Plan:
     """
     arrays = instance.arrays
     rank = _ranks(arrays, schedule)
-    model_of = _models_of(instance, schedule.runs)
-    loaded_s = _latest_loads_s(schedule, model_of)
+    needs = _Needs(arrays, _models_of(instance, schedule.runs))
+    loaded_s = _latest_loads_s(schedule, needs.model_of)
     steps: dict[str, list[_Step]] = {}
+    place: tuple[float, ...]
     for run in schedule.runs:
-        place = (-loaded_s[run.task], *rank[run.task])
+        arrival_s, topological = rank[run.task]
+        place = (-loaded_s[run.task], arrival_s, topological)
+        if run.end_s <= run.start_s:
+            place = (topological,)  # may start together with its successors
         step = _Step("run", run.task, run.start_s, run.end_s, place)
         steps.setdefault(run.worker, []).append(step)
     for kind, records in (("load", schedule.loads), ("evict", schedule.evictions)):
@@ -170,7 +175,7 @@ def plan_of(instance: Instance, schedule: Schedule) -> Plan:
             steps.setdefault(record.worker, []).append(step)
     return Plan(
         {
-            worker.id: _sequence(steps[worker.id], set(worker.resident), model_of)
+            worker.id: _sequence(steps[worker.id], set(worker.resident), needs)
             for worker in instance.workers
             if worker.id in steps
         },
@@ -211,6 +216,22 @@ def _latest_loads_s(
         place = bisect_right(times, run.start_s + time_slack_s(run.start_s))
         loaded_s[run.task] = times[place - 1] if place else -inf
     return loaded_s
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """What must be there before a run: its model, its predecessors."""
+
+    arrays: InstanceArrays
+    model_of: Mapping[str, str]
+
+    def waits_for_one_of(self, step: _Step, others: list[_Step]) -> bool:
+        """Return whether a predecessor of a run is among the others."""
+        arrays = self.arrays
+        task = arrays.task_index[step.target]
+        first, last = arrays.pred_ptr[task : task + 2].tolist()
+        before = {arrays.task_names[i] for i in arrays.pred_task[first:last].tolist()}
+        return any(one.kind == "run" and one.target in before for one in others)
 
 
 def _models_of(instance: Instance, runs: Iterable[Run]) -> dict[str, str]:
@@ -255,13 +276,13 @@ class _Step:
 
 
 def _sequence(
-    steps: list[_Step], resident: set[str], model_of: Mapping[str, str]
+    steps: list[_Step], resident: set[str], needs: _Needs
 ) -> tuple[Action, ...]:
     ordered: list[_Step] = []
     for together in _instants(steps):
         together.sort(key=lambda step: step.key)
         if len(together) > 1 and any(step.has_no_length for step in together):
-            together = _untangle(together, resident, model_of)  # noqa: PLW2901
+            together = _untangle(together, resident, needs)  # noqa: PLW2901
         for step in together:
             if step.kind == "load":
                 resident.add(step.target)
@@ -285,22 +306,19 @@ def _instants(steps: list[_Step]) -> Iterator[list[_Step]]:
         yield together
 
 
-def _untangle(
-    together: list[_Step], resident: set[str], model_of: Mapping[str, str]
-) -> list[_Step]:
+def _untangle(together: list[_Step], resident: set[str], needs: _Needs) -> list[_Step]:
     """Order actions of one instant, some without length, by what each one needs.
 
     Repeatedly takes the first action, in the usual order, that can go now: a run whose
-    model is resident, a load of a model that is not, an eviction of one that is and
-    that no remaining run without length could otherwise use.
+    model is resident and whose predecessors have gone, a load of a model that is not,
+    an eviction of one that is and that no remaining run without length could otherwise
+    use.
     """
     here = set(resident)
     left = list(together)
     ordered: list[_Step] = []
     while left:
-        step = next(
-            (one for one in left if _can_go(one, left, here, model_of)), left[0]
-        )
+        step = next((one for one in left if _can_go(one, left, here, needs)), left[0])
         left.remove(step)
         if step.kind == "load":
             here.add(step.target)
@@ -310,12 +328,11 @@ def _untangle(
     return ordered
 
 
-def _can_go(
-    step: _Step, left: list[_Step], here: set[str], model_of: Mapping[str, str]
-) -> bool:
+def _can_go(step: _Step, left: list[_Step], here: set[str], needs: _Needs) -> bool:
     if step.kind == "run":
-        model: Any = model_of.get(step.target)
-        return model is None or model in here
+        model = needs.model_of.get(step.target)
+        is_there = model is None or model in here
+        return is_there and not needs.waits_for_one_of(step, left)
     if step.kind == "load":
         return step.target not in here
     reloaded = any(
@@ -325,7 +342,7 @@ def _can_go(
     still_used = any(
         one.kind == "run"
         and one.has_no_length
-        and model_of.get(one.target) == step.target
+        and needs.model_of.get(one.target) == step.target
         for one in left
     )
     return step.target in here and (reloaded or not still_used)

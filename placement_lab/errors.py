@@ -32,6 +32,7 @@ __all__ = [
     "ScheduleError",
     "UnknownNameError",
     "UnsupportedError",
+    "was_interrupted",
 ]
 
 
@@ -95,8 +96,22 @@ class UnknownNameError(PlacementError, ValueError):
 
 
 class RefereeError(PlacementError):
-    """A schedule made by this package broke the rules: a bug of ours, never a result."""
+    """A schedule made by this package broke the rules: our bug, never a result."""
 
 
 class MissingDependencyError(PlacementError, ImportError):
     """An optional package is needed and not installed."""
+
+
+def was_interrupted(error: BaseException) -> bool:
+    """Return whether an error is Ctrl-C, or what compiled code made of it.
+
+    numba answers a KeyboardInterrupt that arrives while a kernel runs with a
+    SystemError that has it among its causes.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        cause = cause.__cause__
+    return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from placement_lab.errors import RefereeError, UnsupportedError
+from placement_lab.errors import RefereeError, UnsupportedError, was_interrupted
 from placement_lab.schedule import Schedule
 from placement_lab.solvers.background import Background
 from placement_lab.solvers.bounds import lower_bound
@@ -102,7 +102,9 @@ def solve(
     search = _Search(instance, objective, seed, deterministic, num_workers, on_progress)
     try:
         search.run(max(0.0, time_limit_s), hint)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not was_interrupted(error):
+            raise
         search.interrupted = True
     return search.result()
 

@@ -1,7 +1,7 @@
 """Eviction policies: each names the next victim among the models that may leave.
 
-A policy decides from three numbers per model: when it was loaded, when it was last used,
-and when it is used next. It knows nothing of sizes, time or workers.
+A policy decides from three numbers per model: when it was loaded, when it was last
+used, and when it is used next. It knows nothing of sizes, time or workers.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ class EvictionPolicy(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name in the registry and in results."""
 
     @property
-    def horizon(self) -> int | None: ...
+    def horizon(self) -> int | None:
+        """Coming runs it may look at; None for all."""
 
     def victim(
         self,
@@ -56,7 +58,6 @@ class EvictionPolicy(Protocol):
             Position of each one's next use among the coming runs within the horizon;
             a model without one there is missing.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from placement_lab.errors import (
     MissingDependencyError,
     PlacementError,
     RefereeError,
+    was_interrupted,
 )
 
 if TYPE_CHECKING:
@@ -70,20 +71,19 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def explain(error: Exception) -> tuple[list[str], int]:
     """Return what to tell the user about an error, and the exit code."""
+    if was_interrupted(error):
+        return ["interrupted"], INTERRUPTED
     if isinstance(error, UsageError):
         return [_usage_line(error)], BAD_INPUT
-    if isinstance(error, RefereeError):
-        return [f"bug: {line}" for line in str(error).splitlines()], NEGATIVE
-    if isinstance(error, InfeasiblePlanError):
-        return str(error).splitlines(), NEGATIVE
-    if isinstance(error, (PlacementError, MissingDependencyError)):
-        return str(error).splitlines(), BAD_INPUT
     if isinstance(error, OSError):
         return [_file_line(error)], BAD_INPUT
-    kind = type(error).__name__
-    text = " ".join(str(error).split())
-    line = f"bug: {kind}: {text}; please report it with what --debug prints"
-    return [line], NEGATIVE
+    if isinstance(error, RefereeError):
+        return [f"bug: {line}" for line in str(error).splitlines()], NEGATIVE
+    if isinstance(error, (PlacementError, MissingDependencyError)):
+        is_answer = isinstance(error, InfeasiblePlanError)
+        return str(error).splitlines(), NEGATIVE if is_answer else BAD_INPUT
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return [f"bug: {text}; please report it with what --debug prints"], NEGATIVE
 
 
 def _usage_line(error: Exception) -> str:

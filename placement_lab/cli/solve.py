@@ -28,7 +28,7 @@ from placement_lab.errors import PlanError, ScheduleError
 
 if TYPE_CHECKING:
     from placement_lab.plan import Plan
-    from placement_lab.schedule import Schedule
+    from placement_lab.problem import Instance
     from placement_lab.solvers import TracePoint
 
 __all__ = ["command"]
@@ -66,7 +66,7 @@ def command(
 
     output, files = Output(json), ScheduleFiles(gantt, trace, csv)
     asked = load_instance(instance, seed=seed, variant=variant, warm=warm)
-    start = None if hint is None else _read_hint(hint)
+    start = None if hint is None else _read_hint(hint, asked)
     with Display(progress, objective) as display:
 
         def report(point: TracePoint) -> None:
@@ -78,20 +78,16 @@ def command(
             )
 
         display.update("solve", limit_s=time_limit)
-        try:
-            found = solve(
-                asked,
-                objective,
-                time_limit,
-                formulation=formulation,
-                hint=start,
-                seed=seed,
-                deterministic=deterministic,
-                on_progress=report,
-            )
-        except (PlanError, ScheduleError) as error:
-            # Even one that cannot be carried out is no answer about the instance.
-            raise PlanError(f"{hint}: {error}") from error
+        found = solve(
+            asked,
+            objective,
+            time_limit,
+            formulation=formulation,
+            hint=start,
+            seed=seed,
+            deterministic=deterministic,
+            on_progress=report,
+        )
     if found.interrupted:
         print("placement-lab: interrupted; the best found so far:", file=sys.stderr)
     output.emit(found.to_dict(), lambda console: console.print(found.summary()))
@@ -103,17 +99,29 @@ def command(
         raise typer.Exit(1)
 
 
-def _read_hint(path: str) -> Plan | Schedule:
-    """Read a plan or a schedule, whichever the file says it is."""
+def _read_hint(path: str, instance: Instance) -> Plan:
+    """Read a plan or a schedule, whichever the file says it is, and try it.
+
+    One that cannot be carried out is bad input: it says nothing about the instance.
+    """
+    from placement_lab.completion import plan_of
     from placement_lab.jsonfile import load_json
     from placement_lab.plan import Plan
+    from placement_lab.replay import replay
     from placement_lab.schedule import Schedule
 
     try:
         document: Any = load_json(path)
     except ValueError:
-        return Plan.from_json(path)  # explains what is wrong with the file
-    name = document.get("format") if isinstance(document, dict) else None
-    if name == "placement-lab/schedule":
-        return Schedule.from_json(path)
-    return Plan.from_json(path)
+        document = None  # Plan.from_json explains what is wrong with the file
+    is_object = isinstance(document, dict)
+    if is_object and document.get("format") == "placement-lab/schedule":
+        given: Plan | Schedule = Schedule.from_json(path)
+    else:
+        given = Plan.from_json(path)
+    try:
+        plan = given if isinstance(given, Plan) else plan_of(instance, given)
+        replay(instance, plan)
+    except (PlanError, ScheduleError) as error:
+        raise PlanError(f"{path}: {error}") from error
+    return plan

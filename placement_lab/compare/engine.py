@@ -26,7 +26,7 @@ from placement_lab.compare.results import (
     gap_of,
 )
 from placement_lab.compare.rows import BestKnown, make_row
-from placement_lab.errors import UnknownNameError
+from placement_lab.errors import UnknownNameError, was_interrupted
 from placement_lab.metrics import OBJECTIVES, evaluate
 from placement_lab.problem import Instance
 
@@ -223,7 +223,9 @@ def _compare_one(
         if not reference.interrupted:
             clairvoyant = _clairvoyant(task, instance, reference, at)
             reference = strengthened(reference, clairvoyant)
-    except KeyboardInterrupt as stop:
+    except (KeyboardInterrupt, SystemError) as stop:
+        if not was_interrupted(stop):
+            raise
         if reference is None:
             reference = without_solver(known, "none: interrupted")
         parts = _judge(task, known, rows, reference, clairvoyant)

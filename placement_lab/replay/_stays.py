@@ -110,8 +110,8 @@ class _Follower:
             self._fail(action, f"no room: {over} bytes too many; evict a model first")
         if model < 0:
             return
-        stay = self.here.get(model)
-        if stay is None:
+        stay = self.here.get(model, -1)
+        if stay < 0:
             name = self.arrays.model_ids[model]
             self._fail(
                 action, f"its model {name!r} is not resident here; load it first"

@@ -52,7 +52,7 @@ def to_schedule(
 
 
 def _reload_at_evictions(arrays: InstanceArrays, plan: Plan) -> Plan:
-    """Follow each eviction that makes room for a run's own memory by a load for that run.
+    """Follow each eviction for a run's own memory by a load for that run.
 
     On demand, an eviction waits for what the next load waits for (rule R6). Were that
     the load of a later run, which may need the data of this one, both could wait for

@@ -118,7 +118,12 @@ def _takers(case: Case, copies: Copies, gate_s: Floats, ready_s: Floats) -> _Tak
         np.concatenate([np.arange(len(loads)), np.full(len(own), -1)]),
     )
     order = np.lexsort((takers.gate_s, takers.start_s, takers.worker))
-    return _Takers(*(column[order] for column in takers))
+    return _Takers(
+        worker=takers.worker[order],
+        start_s=takers.start_s[order],
+        gate_s=takers.gate_s[order],
+        load=takers.load[order],
+    )
 
 
 def _check_evictions(case: Case, takers: _Takers) -> None:

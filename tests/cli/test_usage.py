@@ -11,6 +11,15 @@ import pytest
 from placement_lab import __version__
 from placement_lab.errors import InfeasiblePlanError, RefereeError
 
+
+def interrupted_kernel() -> SystemError:
+    """Return what numba raises when Ctrl-C comes while compiled code runs."""
+    error = SystemError("returned a result with an exception set")
+    error.__cause__ = SystemError("returned a result with an exception set")
+    error.__cause__.__cause__ = KeyboardInterrupt()
+    return error
+
+
 SCRIPT = Path(sys.executable).with_name("placement-lab")
 
 
@@ -111,6 +120,7 @@ def test_a_traceback_comes_with_debug_alone(cli):
         (PermissionError(13, "Permission denied", "out.json"), 2, "out.json: Perm"),
         (OSError(28, "No space left on device", "out.json"), 2, "No space left"),
         (KeyboardInterrupt(), 130, "interrupted"),
+        (interrupted_kernel(), 130, "interrupted"),
     ],
 )
 def test_whatever_goes_wrong_inside_is_one_line_too(

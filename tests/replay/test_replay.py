@@ -193,7 +193,7 @@ def test_on_demand_blocking_allows_no_run_between_a_load_and_its_run():
     build.workflow("f").task("x", 5, model="a").task("y", 3, model="b")
     build.job("j", "f")
     plan = Plan({"w0": steps("load a", "load b", "run j/x", "run j/y")})
-    with pytest.raises(InfeasiblePlanError, match="action 1 .load b.: another run"):
+    with pytest.raises(InfeasiblePlanError, match=r"action 1 .load b.: another run"):
         replay(build.build(), plan)
 
 

@@ -158,32 +158,31 @@ class Twin:
     def may_start(self, doing, sequence, now_s):
         before = sequence[: doing.position]
         blocking = self.rules.loading == "blocking"
-        timed = self.rules.evict_bandwidth_bytes_per_s is not None
         is_run = doing.kind == "run"
         lane = [one for one in before if blocking or (one.kind == "run") == is_run]
         if any(one.start_s is None for one in lane):
             return False
         going = [one for one in sequence if one.end_s is not None and one.end_s > now_s]
-        moves = [
-            one
-            for one in going
-            if one.kind == "load" or (one.kind == "evict" and timed)
-        ]
-        holders = [one for one in going if one.kind == "run"] + (
-            moves if blocking else []
-        )
-        takes_slot = is_run or blocking
-        if takes_slot and len(holders) >= doing.worker.slots:
+        moves = [one for one in going if one.kind != "run"]
+        holders = going if blocking else [one for one in going if one.kind == "run"]
+        if (is_run or blocking) and len(holders) >= doing.worker.slots:
             return False
-        if doing.kind == "run":
+        if is_run:
             return self.run_may_start(doing, sequence, now_s)
+        return self.move_may_start(doing, sequence, moves, now_s)
+
+    def move_may_start(self, doing, sequence, moves, now_s):
         gate_s = self.gate_s(doing)
         if gate_s is None or gate_s > now_s:
             return False
-        if doing.kind == "load":
-            return not moves and self.has_room(doing, sequence, now_s)
-        if timed and moves:
+        takes_engine = doing.kind == "load" or self.length_s(doing) > 0
+        if moves and takes_engine:
             return False
+        if doing.kind == "load":
+            return self.has_room(doing, sequence, now_s)
+        return self.evict_may_start(doing, now_s)
+
+    def evict_may_start(self, doing, now_s):
         stay = doing.stay
         loaded = stay.end_s is not None and stay.end_s <= now_s
         return loaded and all(
