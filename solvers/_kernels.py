@@ -76,7 +76,7 @@ class State(NamedTuple):
 class Appends(NamedTuple):
     """Possible appends at each depth."""
 
-    count: Ints  # (D,)
+    n_appends: Ints  # (D,)
     kind: Ints  # (D, A)
     target: Ints  # (D, A)
     worker: Ints  # (D, A)
@@ -171,13 +171,13 @@ def _is_minimal(case, state, d, w, base, need, leaving, start):
 
 @njit(cache=True)
 def _push(appends, d, kind, target, w, leaving, start):
-    a = appends.count[d]
+    a = appends.n_appends[d]
     appends.kind[d, a] = kind
     appends.target[d, a] = target
     appends.worker[d, a] = w
     appends.leaving[d, a] = leaving
     appends.start[d, a] = start
-    appends.count[d] += 1
+    appends.n_appends[d] += 1
 
 
 @njit(cache=True)
@@ -386,7 +386,7 @@ def _new_appends(depth, widest):
 def _earliest(appends, d):
     """Return the append of the smallest start that has not been tried, or -1."""
     best = -1
-    for a in range(appends.count[d]):
+    for a in range(appends.n_appends[d]):
         start = appends.start[d, a]
         if start < np.inf and (best < 0 or start < appends.start[d, best]):
             best = a
@@ -440,7 +440,7 @@ def explore(case, most_nodes):
     is_new = True
     while d >= 0:
         if is_new:
-            appends.count[d] = 0
+            appends.n_appends[d] = 0
             _least_ends(case, state, d, ends)
             value = _value(case, ends)
             if value < best - EPS * 1e-3:

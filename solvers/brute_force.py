@@ -48,9 +48,11 @@ def brute_force(instance: Instance, objective: str = "latency") -> Result:
     check_objective(objective)
     _check_supported(instance)
     started = time.perf_counter()
-    schedule = Schedule((), (), (), instance.sha256, _MADE_BY)
+    schedule: Schedule | None = None
     if instance.jobs:
-        schedule = _search(instance, objective)  # type: ignore[assignment]
+        schedule = _search(instance, objective)
+    else:
+        schedule = Schedule((), (), (), instance.sha256, _MADE_BY)
     seconds = time.perf_counter() - started
     value = None
     if schedule is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ortools.sat.python import cp_model
 
 from placement_lab.errors import UnsupportedError
+from placement_lab.solvers.background import run_interruptibly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,11 @@ def run_cp_sat(
     _set_parameters(solver, effort, parameters)
     watcher = _Watcher(on_solution)
     solver.best_bound_callback = on_bound
-    status = _solve_interruptibly(solver, model, watcher)
+    statuses: list[Any] = []
+    run_interruptibly(
+        lambda: statuses.append(solver.solve(model, watcher)), solver.stop_search
+    )
+    [status] = statuses
     if watcher.error is not None:
         raise watcher.error
     if status == cp_model.MODEL_INVALID:
@@ -134,30 +138,3 @@ def _set_parameters(
         parameters.max_time_in_seconds = effort.limit
     for name, value in more.items():
         setattr(parameters, name, value)
-
-
-def _solve_interruptibly(
-    solver: cp_model.CpSolver, model: cp_model.CpModel, watcher: _Watcher
-) -> Any:
-    """Search in another thread, so that Ctrl-C reaches this one and can end it."""
-    result: list[Any] = []
-    errors: list[BaseException] = []
-
-    def search() -> None:
-        try:
-            result.append(solver.solve(model, watcher))
-        except BaseException as error:  # noqa: BLE001 (raised again below)
-            errors.append(error)
-
-    thread = threading.Thread(target=search, name="cp-sat", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.2)
-    except KeyboardInterrupt:
-        solver.stop_search()
-        thread.join()
-        raise
-    if errors:
-        raise errors[0]
-    return result[0]

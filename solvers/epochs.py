@@ -11,7 +11,7 @@ Each method that adds constraints is named for what it says.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -325,16 +325,23 @@ class EpochModel:
     def _share_memory(self) -> None:
         for w in range(self.arrays.n_workers):
             if not self._all_fits(w):
-                intervals, demands = [], []
-                for epoch in self.epochs_on[w]:
-                    intervals.append(self._hold(epoch))
-                    demands.append(int(self.costs.size[epoch.model]))
-                for i, interval in self.runs_on[w]:
-                    if self.costs.own[i] > 0:
-                        intervals.append(interval)
-                        demands.append(int(self.costs.own[i]))
-                capacity = int(self.costs.capacity[w])
-                self.model.add_cumulative(intervals, demands, capacity)
+                self._share_memory_of(w)
+
+    def _share_memory_of(self, w: int) -> None:
+        holds = [(epoch.model, self._hold(epoch)) for epoch in self.epochs_on[w]]
+        intervals = [hold for _, hold in holds]
+        demands = [int(self.costs.size[m]) for m, _ in holds]
+        for i, interval in self.runs_on[w]:
+            if self.costs.own[i] > 0:
+                intervals.append(interval)
+                demands.append(int(self.costs.own[i]))
+        capacity = int(self.costs.capacity[w])
+        self.model.add_cumulative(intervals, demands, capacity)
+        # Follows from the above, but for stays of no length, which it overlooks.
+        for one, other in combinations(dict.fromkeys(m for m, _ in holds), 2):
+            if self.costs.size[one] + self.costs.size[other] > capacity:
+                both = [hold for m, hold in holds if m in (one, other)]
+                self.model.add_no_overlap(both)
 
     def _hold(self, epoch: Epoch) -> cp_model.IntervalVar:
         length = self.model.new_int_var(0, self.horizon, f"h{epoch.used.name}")
@@ -469,12 +476,12 @@ class EpochModel:
             left.setdefault(key, []).append(stay)
         for epoch in self.epochs:
             stays = left.get((epoch.model, epoch.worker, epoch.is_initial), [])
-            stay = stays.pop(0) if stays else None
-            put(epoch.used, int(stay is not None))
+            served: Stay | None = stays.pop(0) if stays else None
+            put(epoch.used, int(served is not None))
             first = 0 if epoch.is_initial else epoch.start.proto.domain[0]
-            put(epoch.start, first if stay is None else stay.start)
-            put(epoch.end, first if stay is None else stay.end)
-            tasks = () if stay is None else stay.tasks
+            put(epoch.start, first if served is None else served.start)
+            put(epoch.end, first if served is None else served.end)
+            tasks = () if served is None else served.tasks
             for i, serves in epoch.serves.items():
                 put(serves, int(i in tasks))
             users = [int(self.costs.release[self.arrays.job[i]]) for i in tasks]

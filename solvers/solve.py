@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from placement_lab.errors import RefereeError, UnsupportedError, was_interrupted
 from placement_lab.schedule import Schedule
-from placement_lab.solvers.background import Background
+from placement_lab.solvers.background import Background, run_interruptibly
 from placement_lab.solvers.bounds import lower_bound
 from placement_lab.solvers.incumbent import MOST_SLACK, Incumbent
 from placement_lab.solvers.lagrangian import can_relax
@@ -41,6 +41,8 @@ _MIDDLE = 30
 """Beyond so many tasks, CP-SAT's bound on latencies stays behind the relaxation's."""
 
 _ANNEALING_SHARE = 0.4
+"""Share of the time for annealing, before CP-SAT."""
+
 _STEPS_PER_UNIT = 20
 """Steps of the relaxation per unit of deterministic time."""
 
@@ -169,12 +171,15 @@ class _Search:
             self._search(limit)
 
     def _search(self, limit: float) -> None:
-        """Look for schedules first, then for bounds, with CP-SAT alone."""
+        """Look for schedules first, then for bounds."""
         is_small = self.instance.n_tasks <= _SMALL
         self._prepare(fine=is_small)
         if not is_small:
-            self._anneal(_ANNEALING_SHARE / 2)
-        status = self._phase(_FIRST_SHARE * limit, 2)
+            self._anneal(_ANNEALING_SHARE)
+        is_relaxed = self.best.bound_source == "lagrangian"
+        is_large = self.instance.n_tasks > _MIDDLE
+        share = 1.0 if is_large and is_relaxed else _FIRST_SHARE
+        status = self._phase(share * limit, 2)
         if status != "OPTIMAL" and not self._is_over():
             status = self._phase(self.budget.left, 4, linearization_level=2)
         if status == "OPTIMAL" and not (is_small or self._is_over()):
@@ -183,20 +188,15 @@ class _Search:
             self._phase(self.budget.left, 4, linearization_level=2)
 
     def _search_beside_relaxation(self, limit: float) -> None:
-        """Let CP-SAT look for schedules while the relaxation raises the bound."""
-        self._prepare(fine=False)
-        relaxed = Background(self._raise_bound)
+        """Search while the relaxation raises the bound in another thread."""
         if self.deterministic:
-            relaxed.run()
-        else:
-            relaxed.start()
+            run_interruptibly(self._raise_bound, self._stop)
+            self._search(limit)
+            return
+        relaxed = Background(self._raise_bound)
+        relaxed.start()
         try:
-            self._anneal(_ANNEALING_SHARE)
-            is_large = self.instance.n_tasks > _MIDDLE
-            share = 1.0 if is_large else _FIRST_SHARE
-            status = self._phase(share * limit, 2)
-            if status != "OPTIMAL" and not self._is_over():
-                self._phase(self.budget.left, 4, linearization_level=2)
+            self._search(limit)
         finally:
             self.stop = True
             relaxed.join()
@@ -245,12 +245,15 @@ class _Search:
             self._conclude_empty()
             return "INFEASIBLE"
         limit = min(limit, self.budget.left)
+        workers = self.num_workers or workers
+        self.used_clock |= not self.deterministic and (
+            workers > 1 or self.instance.n_tasks > _SMALL
+        )
         if limit < _SHORTEST_SEARCH_S:
-            self.used_clock = True
             return "UNKNOWN"
         outcome = run_cp_sat(
             model.model,
-            Effort(limit, self.num_workers or workers, self.seed, self.deterministic),
+            Effort(limit, workers, self.seed, self.deterministic),
             lambda value: self._take_solution(model, value),
             self._hear_bound if is_whole else lambda _bound: None,
             **parameters,
@@ -271,19 +274,26 @@ class _Search:
         def progress() -> float:
             nonlocal rounds
             rounds += 1
-            if self.best.is_proven:
+            if self.stop or self.best.is_proven:
                 return 1.0
             if self.deterministic:
                 return (rounds - 1) / max(1.0, amount)
             return (begin - self.budget.left) / amount
 
         first = self.best.schedule
-        for plan in annealed_plans(
-            self.instance, self.objective, first, self.seed, progress
-        ):
-            self.best.offer_plan(plan, "solve")
+
+        def anneal() -> None:
+            for plan in annealed_plans(
+                self.instance, self.objective, first, self.seed, progress
+            ):
+                self.best.offer_plan(plan, "solve")
+
+        run_interruptibly(anneal, self._stop)
         if self.deterministic:
             self.budget.spend(amount)
+
+    def _stop(self) -> None:
+        self.stop = True
 
     def _raise_bound(self) -> None:
         """Climb the Lagrangian dual until the time or the iterations are used up."""
@@ -354,7 +364,7 @@ class _Search:
         elif outcome.bound is not None and is_whole:
             self._take_bound(outcome.bound)
         if outcome.status not in ("OPTIMAL", "INFEASIBLE"):
-            self.used_clock = not self.deterministic
+            self.used_clock |= not self.deterministic
 
     def _conclude_empty(self) -> None:
         if self.best.value is not None:

@@ -104,7 +104,7 @@ def in_ticks(
 
 def _rounded(times_s: np.ndarray, costs: Quantities, tick: Tick) -> list[int]:
     counted = np.maximum(0.0, tick.count(times_s) - costs.origin)
-    return counted.astype(np.int64).tolist()  # type: ignore[no-any-return]
+    return counted.astype(np.int64).tolist()
 
 
 def plan_from(instance: Instance, costs: Quantities, found: TickSchedule) -> Plan:

@@ -115,15 +115,17 @@ class Display:
         if time.monotonic() - self._begun < PATIENCE_S:
             return Text("")
         elapsed_s = time.monotonic() - self._stage_begun
-        grid = Table.grid(padding=(0, 2))
+        grid = Table.grid(padding=(0, 1))
         cells: list[RenderableType] = [Text(self._name, style="bold")]
         if self._limit_s > 0:
             done_s = min(elapsed_s, self._limit_s)
-            cells.append(ProgressBar(self._limit_s, done_s, width=20))
-            left = f"{elapsed_s:.0f} s, at most {self._limit_s - done_s:.0f} s more"
-            cells.append(Text(left))
+            cells.append(ProgressBar(self._limit_s, done_s, width=10))
+            left_s = self._limit_s - done_s
+            cells.append(Text(f"{elapsed_s:.0f} s, ETA {left_s:.0f} s"))
         else:
             cells.append(Text(f"{elapsed_s:.0f} s"))
         cells.append(Text(self._found()))
+        for _ in cells:
+            grid.add_column(no_wrap=True)
         grid.add_row(*cells)
         return grid

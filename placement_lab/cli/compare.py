@@ -136,7 +136,7 @@ def _show_progress(display: Display, at: Progress) -> None:
     words = {
         "schedule": f"schedule {at.name}",
         "solve": "solve",
-        "clairvoyant": "bound with foresight",
+        "clairvoyant": "foresight",
     }
     where = f" ({at.step + 1} of {at.steps})" if at.steps > 1 else ""
     display.update(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["annealed_plans"]
 
-_FIRST_STEPS, _MOST_STEPS = 2_000_000, 25_000_000
+_FIRST_WORK, _MOST_WORK = 2_000_000, 25_000_000
 """Moves x tasks of the first round and of the longest; each round doubles the last."""
 
 _COOLING = 300.0
@@ -37,6 +37,8 @@ def annealed_plans(
     first: Schedule,
     seed: int,
     progress: Callable[[], float],
+    *,
+    first_work: int = _FIRST_WORK,
 ) -> Iterator[Plan]:
     """Yield plans of ever new annealing rounds, until the budget is used up.
 
@@ -49,6 +51,8 @@ def annealed_plans(
     seed : int
     progress : callable
         Returns the used share of the budget.
+    first_work : int
+        Moves x tasks of the first round.
     """
     from placement_lab.solvers.annealing import _kernels
 
@@ -56,14 +60,14 @@ def annealed_plans(
     order, worker = _decisions(instance, first)
     value = _kernels.decode(case, order, worker)
     rng = np.random.default_rng(seed)
-    work = _FIRST_STEPS
+    work = first_work
     while progress() < 1.0:
         hot = _temperature(instance, objective, value)
         steps = max(100, work // instance.n_tasks)
         found, new_order, new_worker = _kernels.anneal(
             case, order, worker, rng, steps, hot, hot / _COOLING
         )
-        work = min(2 * work, _MOST_STEPS)
+        work = min(2 * work, _MOST_WORK)
         if found < value:
             value, order, worker = found, new_order, new_worker
             for evict in ("lru", "belady"):

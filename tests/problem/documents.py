@@ -91,4 +91,11 @@ def put(where: dict[str, Any], path: str, value: Any) -> None:
         here[last] = value
 
 
-del_ = object()
+class _Deleted:
+    """Stands for "leave this key out"; its name is the same in every process."""
+
+    def __repr__(self):
+        return "deleted"
+
+
+del_ = _Deleted()

@@ -19,7 +19,9 @@ def test_annealing_reaches_most_optima_and_passes_none(loading):
         first = get_scheduler("eft").schedule(instance)
         best = objective_value(instance, first, "latency")
         used = iter((0.0, 0.5, 1.0))
-        for plan in annealed_plans(instance, "latency", first, 0, used.__next__):
+        for plan in annealed_plans(
+            instance, "latency", first, 0, used.__next__, first_work=20_000
+        ):
             schedule = replay(instance, plan)
             assert verify(instance, schedule) == []
             best = min(best, objective_value(instance, schedule, "latency"))
