@@ -87,26 +87,22 @@ def to_instance(request: dict[str, Any]) -> Instance:
 @contextmanager
 def saga():
     """Yield a function from request to SAGA's answer."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [str(PEERS_PYTHON), str(ROOT / "benchmarks" / "saga_heft.py")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONHASHSEED": "0"},
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
 
-    def ask(request: dict[str, Any]) -> dict[str, float]:
-        process.stdin.write(json.dumps(request) + "\n")
-        process.stdin.flush()
-        return json.loads(process.stdout.readline())
+        def ask(request: dict[str, Any]) -> dict[str, float]:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
 
-    try:
         yield ask
-    finally:
-        process.stdin.close()
-        process.wait(timeout=60)
 
 
 def with_sagas_means(instance: Instance) -> float:

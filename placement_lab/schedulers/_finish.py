@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from placement_lab.completion import complete
-from placement_lab.plan import Action, Plan
 from placement_lab.replay import replay
 
 if TYPE_CHECKING:
@@ -44,33 +43,5 @@ def to_schedule(
     made_by: Mapping[str, Any],
 ) -> Schedule:
     """Add loads and evictions to a placement, and give it its times."""
-    arrays = instance.arrays
-    plan = complete(instance, run_order(arrays, placed), evict=evict)
-    if arrays.prefetch == "on_demand" and arrays.memory_bytes.any():
-        plan = _reload_at_evictions(arrays, plan)
+    plan = complete(instance, run_order(instance.arrays, placed), evict=evict)
     return replay(instance, plan, made_by=made_by)
-
-
-def _reload_at_evictions(arrays: InstanceArrays, plan: Plan) -> Plan:
-    """Follow each eviction for a run's own memory by a load for that run.
-
-    On demand, an eviction waits for what the next load waits for (rule R6). Were that
-    the load of a later run, which may need the data of this one, both could wait for
-    each other; so this run's own model, resident before, is evicted and loaded again.
-    """
-    workers = {}
-    for worker, actions in plan.workers.items():
-        last_load = max(
-            (i for i, action in enumerate(actions) if action.kind == "load"), default=-1
-        )
-        sequence: list[Action] = []
-        for i, action in enumerate(actions):
-            follows_eviction = i > 0 and actions[i - 1].kind == "evict"
-            if action.kind == "run" and follows_eviction and i < last_load:
-                model = int(arrays.model[arrays.task_index[action.target]])
-                if model >= 0:
-                    name = arrays.model_ids[model]
-                    sequence += (Action("evict", name), Action("load", name))
-            sequence.append(action)
-        workers[worker] = tuple(sequence)
-    return Plan(workers, plan.instance_sha256)

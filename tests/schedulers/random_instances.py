@@ -76,7 +76,7 @@ def _add_workflow(
             f"t{t}",
             {worker: draw(TIMES) for worker in ["w0", *sorted(hosts)]},
             model=model,
-            memory_bytes=draw(st.sampled_from([0, 0, 1, 6])) if model else 0,
+            memory_bytes=draw(st.sampled_from([0, 0, 1, 6])),
             release_s=draw(st.sampled_from([0.0, 0.0, 2.5])),
             input_bytes=draw(st.sampled_from([0.0, 5.0])),
         )
