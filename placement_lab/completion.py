@@ -318,7 +318,7 @@ def _untangle(together: list[_Step], resident: set[str], needs: _Needs) -> list[
     left = list(together)
     ordered: list[_Step] = []
     while left:
-        step = next((one for one in left if _can_go(one, left, here, needs)), left[0])
+        step = _first_to_go(left, here, needs)
         left.remove(step)
         if step.kind == "load":
             here.add(step.target)
@@ -326,6 +326,22 @@ def _untangle(together: list[_Step], resident: set[str], needs: _Needs) -> list[
             here.discard(step.target)
         ordered.append(step)
     return ordered
+
+
+def _first_to_go(left: list[_Step], here: set[str], needs: _Needs) -> _Step:
+    """Return the next action; what runs without length wait for cannot wait itself."""
+    able = [one for one in left if _can_go(one, left, here, needs)]
+    wanted = {
+        needs.model_of.get(one.target)
+        for one in left
+        if one.kind == "run" and one.has_no_length
+    }
+    urgent = [
+        one
+        for one in able
+        if one.has_no_length and (one.kind != "load" or one.target in wanted)
+    ]
+    return (urgent or able or left)[0]
 
 
 def _can_go(step: _Step, left: list[_Step], here: set[str], needs: _Needs) -> bool:

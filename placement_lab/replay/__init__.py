@@ -12,9 +12,9 @@ action by action.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from placement_lab.replay._sequences import read_plan
+from placement_lab.replay._sequences import Sequences, read_plan
 from placement_lab.replay._stays import follow_stays
 from placement_lab.replay._stuck import explain_stuck
 from placement_lab.replay._timing import give_times
@@ -22,11 +22,9 @@ from placement_lab.schedule import Eviction, Load, Run, Schedule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from placement_lab.plan import Plan
     from placement_lab.problem import Instance
-    from placement_lab.replay._sequences import Sequences
     from placement_lab.replay._timing import Times
 
 __all__ = ["replay"]
@@ -69,19 +67,23 @@ def _schedule(
     instance: Instance, sequences: Sequences, times: Times, made_by: Mapping[str, Any]
 ) -> Schedule:
     arrays = instance.arrays
-    names, models, workers = arrays.task_names, arrays.model_ids, arrays.worker_ids
-    runs, loads, evictions = [], [], []
-    start_s, end_s = times.start_s.tolist(), times.end_s.tolist()
-    kind, target = sequences.kind.tolist(), sequences.target.tolist()
-    worker = sequences.worker.tolist()
-    for a in times.start_s.argsort(kind="stable").tolist():
-        at = workers[worker[a]]
-        if kind[a] == sequences.RUN:
-            runs.append(Run(names[target[a]], at, start_s[a], end_s[a]))
-        elif kind[a] == sequences.LOAD:
-            loads.append(Load(models[target[a]], at, start_s[a], end_s[a]))
-        else:
-            evictions.append(Eviction(models[target[a]], at, start_s[a], end_s[a]))
+    in_order = times.start_s.argsort(kind="stable")
+
+    def records(record: Any, kind: int, names: tuple[str, ...]) -> tuple[Any, ...]:
+        chosen = in_order[sequences.kind[in_order] == kind]
+        columns = zip(
+            map(names.__getitem__, sequences.target[chosen].tolist()),
+            map(arrays.worker_ids.__getitem__, sequences.worker[chosen].tolist()),
+            times.start_s[chosen].tolist(),
+            times.end_s[chosen].tolist(),
+            strict=True,
+        )
+        return tuple(map(record._make, columns))
+
     return Schedule(
-        tuple(runs), tuple(loads), tuple(evictions), instance.sha256, dict(made_by)
+        runs=records(Run, Sequences.RUN, arrays.task_names),
+        loads=records(Load, Sequences.LOAD, arrays.model_ids),
+        evictions=records(Eviction, Sequences.EVICT, arrays.model_ids),
+        instance_sha256=instance.sha256,
+        made_by=dict(made_by),
     )

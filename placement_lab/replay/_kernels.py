@@ -203,7 +203,7 @@ def _load_ready_s(order, costs, limits, state, a, w, now_s, blocking):
 
 
 @njit(cache=True)
-def _evict_ready_s(order, limits, state, a, w, blocking, timed):
+def _evict_ready_s(order, costs, limits, state, a, w, blocking):
     if state.uses_left[order.stay[a]] > 0:
         return NEVER
     ready_s = _loaded_s(order, state, order.stay[a])
@@ -211,7 +211,7 @@ def _evict_ready_s(order, limits, state, a, w, blocking, timed):
         ready_s = max(ready_s, _arrival_s(state, order.gate[a]))
     if blocking:
         ready_s = max(ready_s, _slot_free_s(limits, state, w))
-    if timed:
+    if costs.duration_s[a] > 0:
         ready_s = max(ready_s, state.engine_end_s[w])
     return ready_s
 
@@ -239,11 +239,11 @@ def _start_run(order, costs, graph, state, a, w):
 
 
 @njit(cache=True)
-def _start_move(order, costs, state, a, w, blocking, timed):
+def _start_move(order, costs, state, a, w, blocking):
     """Start a load or an eviction."""
     if order.kind[a] == LOAD:
         state.used_bytes[w] += costs.size_bytes[a]
-    elif timed:
+    elif costs.duration_s[a] > 0:
         state.leaving[w] = a
     else:
         state.used_bytes[w] -= costs.size_bytes[a]
@@ -254,7 +254,7 @@ def _start_move(order, costs, state, a, w, blocking, timed):
 
 
 @njit(cache=True)
-def _try_start(order, costs, graph, limits, state, a, w, now_s, blocking, timed):
+def _try_start(order, costs, graph, limits, state, a, w, now_s, blocking):
     """Start an action if it can start now; otherwise come back when that is known."""
     kind = order.kind[a]
     if kind == RUN:
@@ -262,13 +262,13 @@ def _try_start(order, costs, graph, limits, state, a, w, now_s, blocking, timed)
     elif kind == LOAD:
         ready_s = _load_ready_s(order, costs, limits, state, a, w, now_s, blocking)
     else:
-        ready_s = _evict_ready_s(order, limits, state, a, w, blocking, timed)
+        ready_s = _evict_ready_s(order, costs, limits, state, a, w, blocking)
     if ready_s > now_s:
-        # One event per lane and time: otherwise each of several would beget another.
-        lane = w if kind == RUN else len(limits.slots) + w
-        if ready_s < NEVER and ready_s != state.expected_s[lane]:
-            state.expected_s[lane] = ready_s  # once is enough
-            _wake(state, ready_s, w)
+        # Ends and arrivals wake their worker by themselves; releases have to be noted.
+        release_s = costs.earliest_s[a]
+        if kind == LOAD and release_s > now_s and release_s != state.expected_s[w]:
+            state.expected_s[w] = release_s  # once is enough
+            _wake(state, release_s, w)
         return False
     state.start_s[a] = now_s
     state.end_s[a] = now_s + costs.duration_s[a]
@@ -276,32 +276,30 @@ def _try_start(order, costs, graph, limits, state, a, w, now_s, blocking, timed)
     if kind == RUN:
         _start_run(order, costs, graph, state, a, w)
     else:
-        _start_move(order, costs, state, a, w, blocking, timed)
+        _start_move(order, costs, state, a, w, blocking)
     return True
 
 
 @njit(cache=True)
-def _advance(order, costs, graph, limits, state, w, now_s, blocking, timed):
+def _advance(order, costs, graph, limits, state, w, now_s, blocking):
     """Start everything that a worker's two lanes allow now."""
     n_workers = len(limits.slots)
     moved = True
     while moved:
         moved = False
+        _settle(order, costs, state, w, now_s)
         for lane in (w, n_workers + w):
-            _settle(order, costs, state, w, now_s)
             place = state.head[lane]
             if place == order.lane_ptr[lane + 1]:
                 continue
             a = order.lane_action[place]
-            if _try_start(
-                order, costs, graph, limits, state, a, w, now_s, blocking, timed
-            ):
+            if _try_start(order, costs, graph, limits, state, a, w, now_s, blocking):
                 state.head[lane] += 1
                 moved = True
 
 
 @njit(cache=True)
-def carry_out(order, costs, graph, limits, blocking, timed):
+def carry_out(order, costs, graph, limits, blocking):
     """Give every action its times.
 
     Parameters
@@ -311,9 +309,7 @@ def carry_out(order, costs, graph, limits, blocking, timed):
     graph : Graph
     limits : Limits
     blocking : bool
-        Loads and timed evictions occupy slots.
-    timed : bool
-        Evictions take time.
+        Loads and evictions that take time occupy slots.
 
     Returns
     -------
@@ -342,7 +338,7 @@ def carry_out(order, costs, graph, limits, blocking, timed):
         n_wakes,
         np.empty(3 * n_actions + len(graph.n_before) + 4),
         np.empty(3 * n_actions + len(graph.n_before) + 4, np.int64),
-        np.full(2 * n_workers, -1.0),
+        np.full(n_workers, -1.0),
     )
     heap = [(0.0, w) for w in range(n_workers)]
     for task in range(len(graph.n_before)):
@@ -350,7 +346,7 @@ def carry_out(order, costs, graph, limits, blocking, timed):
             heapq.heappush(heap, (graph.ready_s[task], graph.worker_of[task]))
     while len(heap) > 0:
         now_s, w = heapq.heappop(heap)
-        _advance(order, costs, graph, limits, state, w, now_s, blocking, timed)
+        _advance(order, costs, graph, limits, state, w, now_s, blocking)
         for n in range(n_wakes[0]):
             heapq.heappush(heap, (state.wake_s[n], state.wake_worker[n]))
         n_wakes[0] = 0

@@ -110,7 +110,6 @@ def give_times(
             uses=stays.uses,
         ),
         not arrays.overlap,
-        bool(arrays.evict_s.any()),
     )
     return Times(start_s, end_s, head, lane_ptr, lane_action, waiting)
 
