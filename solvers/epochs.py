@@ -10,14 +10,13 @@ Each method that adds constraints is named for what it says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ortools.sat.python import cp_model
 
 from placement_lab.solvers.bounds import heads, tails
+from placement_lab.solvers.residency import Residency
 from placement_lab.solvers.tick_schedule import Stay, TickSchedule
 
 if TYPE_CHECKING:
@@ -27,22 +26,7 @@ if TYPE_CHECKING:
     from placement_lab.solvers.objectives import Objective
     from placement_lab.solvers.ticks import Quantities
 
-__all__ = ["Epoch", "EpochModel"]
-
-
-@dataclass
-class Epoch:
-    """One possible stay of a model on a worker: its variables."""
-
-    model: int
-    worker: int
-    is_initial: bool
-    used: cp_model.IntVar
-    start: Any
-    end: cp_model.IntVar
-    load: cp_model.IntervalVar | None
-    serves: dict[int, cp_model.IntVar] = field(default_factory=dict)
-    has_user: dict[int, cp_model.IntVar] = field(default_factory=dict)
+__all__ = ["EpochModel"]
 
 
 class EpochModel:
@@ -100,9 +84,8 @@ class EpochModel:
     def _build(self) -> None:
         self._add_tasks()
         self._start_after_predecessors()
-        self._add_epochs()
+        self.residency = Residency(self, self.most_epochs)
         self._share_workers()
-        self._share_memory()
         self._add_objective()
         self._add_redundant_rows()
 
@@ -174,139 +157,14 @@ class EpochModel:
                 row = self.start[i] >= self.end[k] + sum(waits)
                 model.add(row).only_enforce_if(on_w)
 
-    # Epochs: rules R2, R3 and R6 for loads.
-
-    def _add_epochs(self) -> None:
-        arrays = self.arrays
-        self.epochs: list[Epoch] = []
-        self.epochs_on: list[list[Epoch]] = [[] for _ in range(arrays.n_workers)]
-        for m in range(arrays.n_models):
-            for w in range(arrays.n_workers):
-                tasks = [
-                    i
-                    for i in np.flatnonzero(arrays.model == m).tolist()
-                    if w in self.on[i]
-                ]
-                if tasks:
-                    self._add_epochs_of(m, w, tasks)
-
-    def _add_epochs_of(self, m: int, w: int, tasks: list[int]) -> None:
-        initial = bool(self.costs.resident[m, w])
-        loads = self._most_loads(m, w, len(tasks))
-        here = [self._initial_epoch(m, w, tasks)] if initial else []
-        here += [self._loaded_epoch(m, w, e, tasks) for e in range(loads)]
-        for epoch in here:
-            for i in tasks:
-                self._offer(epoch, i)
-            self.model.add_bool_or(epoch.serves.values()).only_enforce_if(epoch.used)
-            if not epoch.is_initial and self.arrays.prefetch == "after_release":
-                self._load_after_a_release(epoch)
-        for i in tasks:
-            serving = [epoch.serves[i] for epoch in here]
-            self.model.add(sum(serving) == self.on[i][w])
-        for one, following in pairwise(here):
-            if not one.is_initial:
-                self.model.add_implication(following.used, one.used)
-            self.model.add(one.end <= following.start).only_enforce_if(
-                one.used, following.used
-            )
-        self.epochs += here
-        self.epochs_on[w] += here
-
-    def _most_loads(self, m: int, w: int, n_tasks: int) -> int:
-        """Return how many loads of a model a worker can need."""
-        if np.isinf(self.costs.load[m, w]):
-            return 0
-        if self._all_fits(w):
-            return 0 if self.costs.resident[m, w] else 1
-        return n_tasks if self.most_epochs is None else min(n_tasks, self.most_epochs)
-
-    def _all_fits(self, w: int) -> bool:
-        """Return whether nothing ever has to be evicted from a worker."""
-        arrays, costs = self.arrays, self.costs
-        tasks = [i for i, on in enumerate(self.on) if w in on]
-        models = {int(arrays.model[i]) for i in tasks} - {-1}
-        own = sorted((int(costs.own[i]) for i in tasks), reverse=True)
-        need = sum(int(costs.size[m]) for m in models)
-        return need + sum(own[: arrays.worker_slots[w]]) <= costs.capacity[w]
-
-    def _initial_epoch(self, m: int, w: int, tasks: list[int]) -> Epoch:
-        name = f"{m}@{w}#0"
-        last = max(self.latest_end[i][w] for i in tasks)
-        return Epoch(
-            model=m,
-            worker=w,
-            is_initial=True,
-            used=self.model.new_bool_var(f"u{name}"),
-            start=0,
-            end=self.model.new_int_var(0, last, f"Q{name}"),
-            load=None,
-        )
-
-    def _loaded_epoch(self, m: int, w: int, e: int, tasks: list[int]) -> Epoch:
-        model, name = self.model, f"{m}@{w}#{e + 1}"
-        length = int(self.costs.load[m, w])
-        first = 0
-        if self.arrays.prefetch == "after_release":
-            first = min(int(self.costs.release[self.arrays.job[i]]) for i in tasks)
-        last = max(self.latest_end[i][w] - int(self.costs.run[i, w]) for i in tasks)
-        used = model.new_bool_var(f"u{name}")
-        start = model.new_int_var(first, max(first, last - length), f"R{name}")
-        if last - length < first:
-            model.add(used == 0)
-        end = model.new_int_var(
-            first, max(first, *(self.latest_end[i][w] for i in tasks)), f"Q{name}"
-        )
-        load = model.new_optional_fixed_size_interval_var(
-            start, length, used, f"load{name}"
-        )
-        return Epoch(m, w, False, used, start, end, load)
-
-    def _offer(self, epoch: Epoch, i: int) -> None:
-        """Let an epoch serve a task that runs inside it, after its load."""
-        model = self.model
-        serves = model.new_bool_var(f"y{i}in{epoch.used.name}")
-        length = (
-            0 if epoch.is_initial else int(self.costs.load[epoch.model, epoch.worker])
-        )
-        model.add_implication(serves, epoch.used)
-        model.add(self.start[i] >= epoch.start + length).only_enforce_if(serves)
-        model.add(self.end[i] <= epoch.end).only_enforce_if(serves)
-        epoch.serves[i] = serves
-
-    def _load_after_a_release(self, epoch: Epoch) -> None:
-        """Let a load wait for the first release among the jobs that use the copy.
-
-        With the users' releases in order, r1 < r2 < ..., and ``has_user[k]`` true only
-        if the copy serves a job of the first k: start >= r1 + (r2 - r1)(1 -
-        has_user[1]) + (r3 - r2)(1 - has_user[2]) + ...
-        """
-        release = self.costs.release
-        jobs = {i: int(release[self.arrays.job[i]]) for i in epoch.serves}
-        moments = sorted(set(jobs.values()))
-        waits: list[Any] = []
-        earlier: cp_model.IntVar | None = None
-        for moment, following in pairwise(moments):
-            name = f"j{moment}in{epoch.used.name}"
-            has_user = self.model.new_bool_var(name)
-            new = [epoch.serves[i] for i in jobs if jobs[i] == moment]
-            old = [] if earlier is None else [earlier]
-            self.model.add_bool_or([*new, *old, has_user.negated()])
-            for one in (*new, *old):
-                self.model.add_implication(one, has_user)
-            waits.append((following - moment) * (1 - has_user))
-            epoch.has_user[moment] = earlier = has_user
-        if waits:
-            self.model.add(epoch.start >= moments[0] + sum(waits)).only_enforce_if(
-                epoch.used
-            )
-
     # Shared resources: rules R1, R2 and R3.
 
     def _share_workers(self) -> None:
         for w, slots in enumerate(self.arrays.worker_slots.tolist()):
             runs = [interval for _, interval in self.runs_on[w]]
-            loads = [one.load for one in self.epochs_on[w] if one.load is not None]
+            loads = [
+                one.load for one in self.residency.epochs_on[w] if one.load is not None
+            ]
             if self.arrays.overlap:
                 self._at_most(slots, runs)
             else:
@@ -322,39 +180,13 @@ class EpochModel:
         else:
             self.model.add_cumulative(intervals, [1] * len(intervals), capacity)
 
-    def _share_memory(self) -> None:
-        for w in range(self.arrays.n_workers):
-            if not self._all_fits(w):
-                self._share_memory_of(w)
-
-    def _share_memory_of(self, w: int) -> None:
-        holds = [(epoch.model, self._hold(epoch)) for epoch in self.epochs_on[w]]
-        intervals = [hold for _, hold in holds]
-        demands = [int(self.costs.size[m]) for m, _ in holds]
-        for i, interval in self.runs_on[w]:
-            if self.costs.own[i] > 0:
-                intervals.append(interval)
-                demands.append(int(self.costs.own[i]))
-        capacity = int(self.costs.capacity[w])
-        self.model.add_cumulative(intervals, demands, capacity)
-        # Follows from the above, but for stays of no length, which it overlooks.
-        for one, other in combinations(dict.fromkeys(m for m, _ in holds), 2):
-            if self.costs.size[one] + self.costs.size[other] > capacity:
-                both = [hold for m, hold in holds if m in (one, other)]
-                self.model.add_no_overlap(both)
-
-    def _hold(self, epoch: Epoch) -> cp_model.IntervalVar:
-        length = self.model.new_int_var(0, self.horizon, f"h{epoch.used.name}")
-        return self.model.new_optional_interval_var(
-            epoch.start, length, epoch.end, epoch.used, f"hold{epoch.used.name}"
-        )
-
     # The objective, and rows that follow from the rest but help the bound.
 
     def _job_tasks(self, j: int) -> range:
         return range(int(self.arrays.job_ptr[j]), int(self.arrays.job_ptr[j + 1]))
 
-    def _sinks(self, j: int) -> list[int]:
+    def sinks(self, j: int) -> list[int]:
+        """Return the tasks of a job that no other waits for."""
         ptr = self.arrays.succ_ptr
         return [i for i in self._job_tasks(j) if ptr[i] == ptr[i + 1]]
 
@@ -369,7 +201,7 @@ class EpochModel:
     def _minimize_makespan(self) -> None:
         self.makespan = self.model.new_int_var(0, self.horizon, "Z")
         for j in range(self.arrays.n_jobs):
-            for i in self._sinks(j):
+            for i in self.sinks(j):
                 self.model.add(self.makespan >= self.end[i])
         self.model.minimize(self.makespan)
 
@@ -384,7 +216,7 @@ class EpochModel:
         self.model.minimize(sum(terms))
 
     def _completion(self, j: int) -> Any:
-        sinks = self._sinks(j)
+        sinks = self.sinks(j)
         if len(sinks) == 1:
             return self.end[sinks[0]]
         first = max(self.end[i].proto.domain[0] for i in sinks)
@@ -400,7 +232,7 @@ class EpochModel:
             due = self.costs.due[j]
             if weight and np.isfinite(due):
                 late = self.late[j] = self.model.new_bool_var(f"late{j}")
-                for i in self._sinks(j):
+                for i in self.sinks(j):
                     self.model.add(self.end[i] <= int(due)).only_enforce_if(
                         late.negated()
                     )
@@ -427,7 +259,7 @@ class EpochModel:
         runs = [int(self.costs.run[i, w]) * self.on[i][w] for i, _ in self.runs_on[w]]
         loads = [
             int(self.costs.load[one.model, w]) * one.used
-            for one in self.epochs_on[w]
+            for one in self.residency.epochs_on[w]
             if one.load is not None
         ]
         rows = [runs] if self.arrays.overlap else [runs + loads]
@@ -436,76 +268,7 @@ class EpochModel:
         for row in rows:
             self.model.add(slots * self.makespan >= sum(row))
 
-    # In and out.
-
-    def add_hint(self, schedule: TickSchedule) -> None:
-        """Give the solver a complete schedule to start from."""
-        hint: dict[int, tuple[Any, int]] = {}
-
-        def put(variable: Any, value: int) -> None:
-            if isinstance(variable, cp_model.IntVar):
-                hint[variable.index] = (variable, value)
-
-        self._hint_tasks(schedule, put)
-        self._hint_epochs(schedule, put)
-        self._hint_objective(schedule, put)
-        self.model.clear_hints()
-        for variable, value in hint.values():
-            self.model.add_hint(variable, value)
-
-    def _hint_tasks(
-        self, schedule: TickSchedule, put: Callable[[Any, int], None]
-    ) -> None:
-        for i, (w, start) in enumerate(
-            zip(schedule.worker, schedule.start, strict=True)
-        ):
-            length = int(self.costs.run[i, w])
-            put(self.start[i], start)
-            put(self.end[i], start + length)
-            put(self.duration[i], length)
-            for v, on in self.on[i].items():
-                if len(self.on[i]) > 1:
-                    put(on, int(v == w))
-
-    def _hint_epochs(
-        self, schedule: TickSchedule, put: Callable[[Any, int], None]
-    ) -> None:
-        left: dict[tuple[int, int, bool], list[Stay]] = {}
-        for stay in schedule.stays:
-            key = (stay.model, stay.worker, stay.is_initial)
-            left.setdefault(key, []).append(stay)
-        for epoch in self.epochs:
-            stays = left.get((epoch.model, epoch.worker, epoch.is_initial), [])
-            served: Stay | None = stays.pop(0) if stays else None
-            put(epoch.used, int(served is not None))
-            first = 0 if epoch.is_initial else epoch.start.proto.domain[0]
-            put(epoch.start, first if served is None else served.start)
-            put(epoch.end, first if served is None else served.end)
-            tasks = () if served is None else served.tasks
-            for i, serves in epoch.serves.items():
-                put(serves, int(i in tasks))
-            users = [int(self.costs.release[self.arrays.job[i]]) for i in tasks]
-            for moment, has_user in epoch.has_user.items():
-                put(has_user, int(any(release <= moment for release in users)))
-
-    def _hint_objective(
-        self, schedule: TickSchedule, put: Callable[[Any, int], None]
-    ) -> None:
-        ends = [
-            start + int(self.costs.run[i, w])
-            for i, (w, start) in enumerate(
-                zip(schedule.worker, schedule.start, strict=True)
-            )
-        ]
-        last = [max(ends[i] for i in self._sinks(j)) for j in range(self.arrays.n_jobs)]
-        if self.objective.name == "makespan":
-            put(self.makespan, max(last))
-        elif self.objective.name == "late":
-            for j, late in self.late.items():
-                put(late, int(last[j] > self.costs.due[j]))
-        else:
-            for j, completion in self.completion.items():
-                put(completion, last[j])
+    # Out.
 
     def read(self, value: Callable[[Any], int]) -> TickSchedule:
         """Return a solution.
@@ -520,7 +283,7 @@ class EpochModel:
         ]
         starts = [int(value(start)) for start in self.start]
         stays = []
-        for epoch in self.epochs:
+        for epoch in self.residency.epochs:
             if value(epoch.used):
                 first = 0 if epoch.is_initial else int(value(epoch.start))
                 tasks = tuple(i for i, serves in epoch.serves.items() if value(serves))

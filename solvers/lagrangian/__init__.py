@@ -21,7 +21,10 @@ project scheduling in the same way with minimum cuts.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from placement_lab.solvers.objectives import Objective
 from placement_lab.solvers.ticks import Tick, choose_tick, round_down
@@ -34,8 +37,11 @@ if TYPE_CHECKING:
 
 __all__ = ["can_relax", "raise_lagrangian_bound"]
 
-_TICKS = 1500
-"""About how many ticks the time until the last job's end is cut into."""
+_TICKS_PER_RUN = 40
+"""Ticks of a mean run: rounding down takes half a tick of each."""
+
+_MOST_TICKS = 8000
+"""Ticks until the last job's end."""
 
 _MOST_CELLS = 20_000_000
 """Tasks x types of workers x ticks that still fit into memory."""
@@ -88,11 +94,12 @@ def raise_lagrangian_bound(
 
 
 def _choose_tick(instance: Instance, objective: str, value: float | None) -> Tick:
-    """Return a tick for a horizon of some `_TICKS`; the data's own if coarse."""
+    """Return a tick that resolves runs and keeps the horizon countable."""
     tick = choose_tick(instance, fine=False)
     costs = round_down(instance, tick)
     integers = Objective.of(instance, objective, costs, tick)
     latest = max(latest_completions(instance, costs, integers, value))
-    if latest <= 2 * _TICKS:
-        return tick
-    return Tick(tick.seconds * -(-latest // _TICKS), exact=False)
+    shortest = np.where(costs.can_run, costs.run, np.inf).min(axis=1)
+    per_run = float(shortest.mean()) / _TICKS_PER_RUN
+    factor = math.ceil(max(per_run, latest / _MOST_TICKS))
+    return tick if factor <= 1 else Tick(tick.seconds * factor, exact=False)

@@ -213,12 +213,15 @@ def _add_loading(
 
 
 def _types(arrays: InstanceArrays, costs: Quantities) -> list[list[int]]:
-    """Return the workers in groups of the same costs, memory and slots."""
+    """Return the workers in groups of the same costs, memory and slots.
+
+    When inputs arrive may differ: a type's earliest starts are those of its soonest.
+    """
     groups: dict[bytes, list[int]] = {}
     for w in range(arrays.n_workers):
         parts = (
             costs.run[:, w],
-            costs.ready[:, w],
+            costs.can_run[:, w].astype(np.float64),
             costs.load[:, w],
             costs.resident[:, w].astype(np.float64),
             [float(costs.capacity[w]), float(arrays.worker_slots[w])],

@@ -301,3 +301,17 @@ def test_identical_tasks_keep_their_optimum_under_permutation():
         ]
         assert plans[0] == plans[1]
         assert plans[0].makespan_s == 2.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rules", "most"),
+    [({}, 0.10), ({"prefetch": "clairvoyant"}, 0.06), ({"loading": "blocking"}, 0.20)],
+)
+def test_compass_5w_is_known_to_within_a_tenth_after_20_seconds(rules, most):
+    from placement_lab.datasets import load_dataset
+
+    instance = load_dataset("compass-5w", **rules)
+    found = solve(instance, "latency", 20.0)
+    assert verify(instance, found.schedule) == []
+    assert 0.0 <= found.gap <= most
