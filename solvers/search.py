@@ -8,6 +8,7 @@ from placement_lab.errors import RefereeError
 from placement_lab.schedule import Schedule
 from placement_lab.solvers.background import Background, run_interruptibly
 from placement_lab.solvers.bounds import lower_bound
+from placement_lab.solvers.compilation import compile_kernels
 from placement_lab.solvers.incumbent import MOST_SLACK, Incumbent
 from placement_lab.solvers.lagrangian import can_relax
 from placement_lab.solvers.objectives import Objective, job_costs
@@ -84,6 +85,8 @@ class Search:
         warm_start(self.instance, self.best, hint, self.seed)
         if self.best.is_proven or limit < _SHORTEST_SEARCH_S:
             return
+        if self.instance.n_tasks > _SMALL:
+            run_interruptibly(compile_kernels, lambda: None)
         self.budget = Budget(limit, self.best, self.deterministic)
         if self.instance.n_tasks > _SMALL and can_relax(self.instance, self.objective):
             self._search_beside_relaxation(limit)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from placement_lab import registry
 from placement_lab.completion import plan_of
-from placement_lab.errors import PlacementError
+from placement_lab.errors import PlacementError, PlanError, ScheduleError
 from placement_lab.plan import Plan
 from placement_lab.schedulers import get_scheduler
 
@@ -39,11 +39,23 @@ def warm_start(
         If the user's hint belongs to another instance.
     """
     if hint is not None:
+        _check_owner(instance, hint)
         plan = hint if isinstance(hint, Plan) else plan_of(instance, hint)
         incumbent.offer_plan(plan, "hint")
     for name in _installed():
         if not incumbent.is_proven:
             _try(instance, incumbent, name, seed)
+
+
+def _check_owner(instance: Instance, hint: Plan | Schedule) -> None:
+    made_for = hint.instance_sha256
+    if made_for is None or made_for == instance.sha256:
+        return
+    error = PlanError if isinstance(hint, Plan) else ScheduleError
+    raise error(
+        f"the hint was made for instance {made_for[:12]}..., this is "
+        f"{instance.sha256[:12]}...; give a hint for this instance"
+    )
 
 
 @cache  # looking through all installed packages takes tens of milliseconds

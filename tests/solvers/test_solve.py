@@ -9,7 +9,14 @@ import time
 import pytest
 
 from placement_lab import verify
-from placement_lab.errors import RefereeError, UnknownNameError, UnsupportedError
+from placement_lab.errors import (
+    PlanError,
+    RefereeError,
+    ScheduleError,
+    UnknownNameError,
+    UnsupportedError,
+)
+from placement_lab.plan import Plan
 from placement_lab.problem import Instance, InstanceBuilder
 from placement_lab.schedule import Schedule
 from placement_lab.schedulers import get_scheduler
@@ -315,3 +322,12 @@ def test_compass_5w_is_known_to_within_a_tenth_after_20_seconds(rules, most):
     found = solve(instance, "latency", 20.0)
     assert verify(instance, found.schedule) == []
     assert 0.0 <= found.gap <= most
+
+
+@pytest.mark.parametrize("hint", [Plan({}, "0" * 64), Schedule((), (), (), "0" * 64)])
+def test_a_hint_for_another_instance_is_refused(heft10, hint):
+    error = PlanError if isinstance(hint, Plan) else ScheduleError
+    with pytest.raises(
+        error, match=r"the hint was made for instance 000000000000\.\.\."
+    ):
+        solve(heft10, "makespan", 0.0, hint=hint)
