@@ -144,6 +144,7 @@ class _Sequencer:
     def sequence(self) -> tuple[Action, ...]:
         rank = {task: at for at, task in enumerate(self.arrays.topological.tolist())}
         costs, w = self.costs, self.w
+        early = self._early()
         steps: list[tuple[int, bool, int, int, int]] = []
         for s, stay in enumerate(self.stays):
             if not stay.is_initial:
@@ -152,13 +153,40 @@ class _Sequencer:
         for i, v in enumerate(self.found.worker):
             if v == w:
                 has_length = costs.run[i, w] > 0
-                steps.append((self.found.start[i], has_length, 1, rank[i], i))
-        for now, _, is_run, _, target in sorted(steps):
-            if is_run:
+                place = -1 if i in early else 1
+                steps.append((self.found.start[i], has_length, place, rank[i], i))
+        for now, _, place, _, target in sorted(steps):
+            if place:
                 self._run(now, target)
             else:
                 self._load(now, self.stays[target])
         return tuple(self.actions)
+
+    def _early(self) -> set[int]:
+        """Return runs without length that come before the loads of their instant.
+
+        The last use of a copy does, since such a load may take that copy's place, and
+        so does what this use waits for.
+        """
+        arrays, found, w = self.arrays, self.found, self.w
+        opened = {i: stay.start for stay in self.stays for i in stay.tasks}
+        early = {
+            i
+            for stay in self.stays
+            for i in stay.tasks
+            if stay.start < found.start[i] == stay.end and not self.costs.run[i, w]
+        }
+        waiting = list(early)
+        while waiting:
+            i = waiting.pop()
+            first, last = arrays.pred_ptr[i : i + 2].tolist()
+            for before in arrays.pred_task[first:last].tolist():
+                is_here = found.worker[before] == w and before not in early
+                together = found.start[before] == found.start[i]
+                if is_here and together and opened.get(before, -1) < found.start[i]:
+                    early.add(before)
+                    waiting.append(before)
+        return early
 
     def _load(self, now: int, stay: Stay) -> None:
         if stay.model not in self.until:

@@ -48,6 +48,10 @@ def test_brute_force_and_cp_sat_find_the_same_optimum(batch, loading, objective)
         _compare(seed, loading, objective)
 
 
+def test_a_load_without_length_waits_for_the_last_use_of_the_copy_it_replaces():
+    _compare(1537, "overlap", "latency", most_tasks=6)
+
+
 @pytest.mark.parametrize("objective", ["slowdown", "late"])
 def test_slow_down_and_lateness_agree_too(objective):
     for seed in range(300, 330):
