@@ -280,15 +280,12 @@ def _sequence(
 ) -> tuple[Action, ...]:
     ordered: list[_Step] = []
     for together in _instants(steps):
-        together.sort(key=lambda step: step.key)
-        if len(together) > 1 and any(step.has_no_length for step in together):
-            together = _untangle(together, resident, needs)  # noqa: PLW2901
-        for step in together:
+        for step in _in_turn(together, resident, needs):
             if step.kind == "load":
                 resident.add(step.target)
             elif step.kind == "evict":
                 resident.discard(step.target)
-        ordered += together
+            ordered.append(step)
     return tuple(Action(step.kind, step.target) for step in ordered)  # type: ignore[arg-type]
 
 
@@ -304,6 +301,14 @@ def _instants(steps: list[_Step]) -> Iterator[list[_Step]]:
         together.append(step)
     if together:
         yield together
+
+
+def _in_turn(together: list[_Step], resident: set[str], needs: _Needs) -> list[_Step]:
+    """Order actions of one instant."""
+    usual = sorted(together, key=lambda step: step.key)
+    if len(usual) > 1 and any(step.has_no_length for step in usual):
+        return _untangle(usual, resident, needs)
+    return usual
 
 
 def _untangle(together: list[_Step], resident: set[str], needs: _Needs) -> list[_Step]:

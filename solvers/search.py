@@ -49,7 +49,7 @@ _MOST_BOOLEANS = 300_000
 
 
 class Search:
-    """One run of `solve`: warm start, then the two phases on one model."""
+    """One run of `solve`: warm start, then every method under one budget."""
 
     def __init__(
         self,

@@ -34,17 +34,19 @@ def solve(
     """Find the best schedule and prove how good it is.
 
     The best heuristic's schedule is the first incumbent and the bounds without a search
-    the first bound. CP-SAT then works on the residency-epochs model in two phases: few
-    workers find better schedules, more workers raise the bound. Every schedule is
-    replayed in true time and verified; every bound comes from times rounded down.
+    the first bound. Up to 12 tasks, CP-SAT does the rest on the residency-epochs model,
+    in two phases: few workers find better schedules, more workers raise the bound.
+    Beyond that, annealing comes before CP-SAT, and for latency and slow-down the
+    Lagrangian bound climbs beside both. Every schedule is replayed in true time and
+    verified; every bound comes from times rounded down.
 
     Parameters
     ----------
     instance : Instance
     objective : {'latency', 'makespan', 'slowdown', 'late'}
     time_limit_s : float
-        Wall clock for the search, or units of deterministic time; the warm start comes
-        first in any case.
+        Wall clock for the search, or units of deterministic time; the warm start and,
+        on a fresh installation, compiling the kernels come before it.
     formulation : {'epochs'}
     hint : Plan or Schedule, optional
         A schedule to start from, beside the heuristics'.
@@ -67,6 +69,8 @@ def solve(
         For rules that the formulation cannot express.
     UnknownNameError
         If there is no such objective.
+    PlanError, ScheduleError
+        If the hint was made for another instance.
     """
     check_objective(objective)
     _check_supported(instance, formulation)
